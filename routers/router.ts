@@ -1,0 +1,96 @@
+import type { SignalNeeds } from '../engine/engine.ts';
+import type { ModelEntry } from '../core/deployment.ts';
+import type { ModelId, SamplingParams } from '../core/request.ts';
+
+/** One row of a step as a router sees it. Fields behind `needs` are present only if the router declared them. */
+export interface RouteRow {
+  readonly rid: string;
+  /** Index of the sampled token in the sequence (prompt included). */
+  readonly position: number;
+  /** Number of generated tokens before this one. */
+  readonly numGenerated: number;
+  /** The token this model would write. */
+  readonly sampled: number;
+  readonly logprob: number;
+  readonly entropyNats: number;
+  /** Entropy over ln(vocabulary), in [0, 1]; NaN if the logits were not finite. */
+  readonly normalizedEntropy: number;
+  readonly topValues?: Float32Array;
+  readonly topIds?: Int32Array;
+  readonly hidden?: Float32Array;
+  readonly embedding?: Float32Array;
+  readonly logits?: Float32Array;
+  readonly sampling: SamplingParams;
+  /** Tokens this model has committed since the request came here. */
+  readonly numSinceArrival: number;
+}
+
+/** A request's sequence as `send` and `receive` see it (routing-algorithms 0.2). */
+export interface SequenceView {
+  readonly rid: string;
+  readonly tokens: readonly number[];
+  readonly promptLen: number;
+  /** Leading tokens each peer is known to hold; absent = never met. */
+  readonly peerLocs: ReadonlyMap<ModelId, number>;
+}
+
+/** Algorithm fields that travel in a handoff. */
+export type AlgoFields = Readonly<Record<string, number | string | boolean | readonly number[]>>;
+
+/** What a handoff carries: `tokens[peerLocs[to] .. loc)`. */
+export interface SendPlan {
+  suffix: readonly number[];
+  loc: number;
+  algo?: AlgoFields;
+}
+
+/** A handoff as `receive` sees it. */
+export interface Incoming {
+  readonly from: ModelId;
+  readonly suffix: readonly number[];
+  readonly loc: number;
+  readonly algo?: AlgoFields;
+}
+
+/** What a handoff adds to the sequence; `gap`: the receiver lacks the prefix; `conflict`: the overlap differs. */
+export type ReceivePlan =
+  | { kind: 'append'; tokens: readonly number[]; numSkipped: number }
+  | { kind: 'gap'; have: number }
+  | { kind: 'conflict'; position: number };
+
+/**
+ * The routing behaviour of ONE model in ONE deployment. `route` is required; everything else has the
+ * defaults of the contract (routing-algorithms 0.4 and 0.5).
+ */
+export interface Router {
+  readonly name: string;
+  readonly needs: SignalNeeds;
+  /** What happens to the sampled token when the request leaves: small models usually discard, large ones keep. */
+  readonly onHandoff: 'discard' | 'keep';
+  /**
+   * One destination per row: 0 = stay, k = model k. Synchronous; sees all rows of the step that use this router.
+   * A throw, a wrong length, NaN or an unknown model fails only the request concerned.
+   */
+  route(rows: readonly RouteRow[]): ArrayLike<number>;
+  /** Chosen once at admission, before any forward pass: 0 = the home begins. Default 0. Asked at the home only. */
+  first?(view: SequenceView, sampling: SamplingParams): number;
+  /** Default: {@link defaultSend}. */
+  send?(view: SequenceView, to: ModelId): SendPlan;
+  /** Default: {@link defaultReceive}. */
+  receive?(view: SequenceView, incoming: Incoming): ReceivePlan;
+  /** What the client sees as this row's signal. Default: the normalized entropy. */
+  signal?(row: RouteRow): number;
+}
+
+/** What a router is made from. */
+export interface RouterContext {
+  /** The model this instance routes for. */
+  readonly self: ModelId;
+  readonly home: ModelId;
+  readonly models: readonly ModelEntry[];
+  /** Options of the configuration, as given; validate them and name the option in the error. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** Makes a router for one model; the default export of a router module. */
+export type RouterFactory = (context: RouterContext) => Router;

@@ -1,0 +1,1 @@
+"""Data, training, evaluation and export of the embedded model family."""
