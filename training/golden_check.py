@@ -5,7 +5,8 @@ from safetensors.torch import load_file
 
 from golden_records import embedded_golden, forward, forward_cached, golden_tensors, load_model, read_json, tokenizer_golden
 
-RECOMPUTE_TOLERANCE = 1e-5
+# Another processor sums in another order: the recomputed values may differ by that much and no more.
+RECOMPUTE_TOLERANCE = 5e-5
 ROUNDING_TOLERANCE = 1e-4
 
 
@@ -54,8 +55,13 @@ def check_tiny(spec, directory):
 
 def check_embedded(source, directory):
     """Beside the tensors: everything in the JSON, greedy continuations included."""
-    check_tensors(f"embedded-{source.name}", source, directory)
-    expect(read_json(directory / "golden.json") == embedded_golden(source)[0], f"embedded-{source.name}: golden.json differs")
+    label = f"embedded-{source.name}"
+    check_tensors(label, source, directory)
+    stored, fresh = read_json(directory / "golden.json"), embedded_golden(source)[0]
+    for old, new in zip(stored["greedy"], fresh["greedy"], strict=True):
+        drift = abs(old.pop("minMargin") - new.pop("minMargin"))
+        expect(drift <= 1e-3, f"{label}: the margin of a greedy continuation moved by {drift}")
+    expect(stored == fresh, f"{label}: golden.json differs")
 
 
 def check_tokenizer(source, path):
