@@ -31,7 +31,7 @@ export interface Admit {
   deadlineMs?: number;
 }
 
-/** Answer to {@link Admit} (to its reply subject) and to a first {@link PeerReq} (to the sender's replica subject). */
+/** Answer to {@link Admit} and to a first {@link PeerReq}, on the reply subject of the frame. */
 export interface Admitted {
   kind: 'admitted';
   rid: string;

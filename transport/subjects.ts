@@ -46,6 +46,11 @@ export class Subjects {
     return `${this.ns}.beacon.${encodeToken(model)}`;
   }
 
+  /** Every beacon of the namespace (a wildcard subject). */
+  allBeacons(): string {
+    return `${this.ns}.beacon.*`;
+  }
+
   heartbeat(model: string, replica: string): string {
     return `${this.ns}.hb.${encodeToken(model)}.${encodeToken(replica)}`;
   }
