@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { field } from '../fields.ts';
+import { parsePolicy } from '../text-forms.ts';
+
+const section = 'engine';
+
+/** When a model starts a step; see docs/configuration.md, policies. */
+export const policySchema = z
+  .strictObject({
+    kind: z.enum(['eager', 'threshold']),
+    threshold: z.int().min(1).optional(),
+    maxWaitMs: z.number().min(0).optional(),
+  })
+  .refine((policy) => policy.kind !== 'threshold' || policy.threshold !== undefined, {
+    message: 'the policy "threshold" needs the number of rows: threshold: B',
+  })
+  .refine((policy) => policy.kind !== 'eager' || policy.threshold === undefined, {
+    message: 'the policy "eager" takes no threshold',
+  });
+
+export type PolicyConfig = Readonly<z.output<typeof policySchema>>;
+
+/** Settings of one model's engine and scheduler: given for all models, or for one in its entry. */
+export const engineShape = {
+  loadFormat: field(z.enum(['auto', 'dummy']), {
+    section,
+    placeholder: 'FORMAT',
+    help: 'Weights: "auto" reads the checkpoint, "dummy" makes random ones from its config.json alone.',
+  }),
+  quantization: field(z.enum(['none', 'int4']), {
+    section,
+    placeholder: 'KIND',
+    help: 'Linear layers as f32 ("none") or 4-bit blocks of 32 ("int4").',
+  }),
+  threads: field(z.int().min(0).max(1024), {
+    section,
+    placeholder: 'N',
+    help: 'Threads of one engine; 0 divides the cores among all engines of the machine.',
+  }),
+  maxNumSeqs: field(z.int().min(1).max(256), {
+    section,
+    placeholder: 'N',
+    help: 'Rows of one step at most.',
+  }),
+  maxNumBatchedTokens: field(z.int().min(16).max(65_536), {
+    section,
+    placeholder: 'N',
+    help: 'Tokens of one step at most; longer prompts are prefilled in chunks.',
+  }),
+  blockSize: field(z.int().min(1).max(65_536), {
+    section,
+    placeholder: 'TOKENS',
+    help: 'Tokens of one KV block.',
+  }),
+  policy: field(policySchema, {
+    section,
+    placeholder: 'POLICY',
+    help: 'When a model starts a step: "eager", "threshold=B" or "threshold=B,max-wait-ms=T".',
+    fromText: parsePolicy,
+  }),
+  maxModelLen: field(z.int().min(2).max(4_194_304), {
+    section,
+    placeholder: 'TOKENS',
+    help: 'Longest sequence, prompt and answer together.',
+    defaultText: "the checkpoint's max_position_embeddings",
+  }),
+  numKvBlocks: field(z.int().min(1), {
+    section,
+    placeholder: 'N',
+    help: 'KV budget in blocks; excludes kv-cache-memory-bytes.',
+    defaultText: 'computed from the memory',
+  }),
+  kvCacheMemoryBytes: field(z.int().min(1), {
+    section,
+    placeholder: 'BYTES',
+    help: 'KV budget in bytes; excludes num-kv-blocks.',
+    defaultText: 'computed from the memory',
+  }),
+};
+
+/** Defaults of {@link engineShape}; what is missing here is optional. */
+export const engineDefaults = {
+  loadFormat: 'auto',
+  quantization: 'none',
+  threads: 0,
+  maxNumSeqs: 16,
+  maxNumBatchedTokens: 512,
+  blockSize: 256,
+  policy: { kind: 'eager' },
+} as const;

@@ -1,0 +1,53 @@
+import { TokenrailError } from '../../core/errors.ts';
+
+const invalid = (message: string): TokenrailError => new TokenrailError('config_invalid', message);
+
+/** `a,b,c` → its parts, trimmed, empty ones left out. */
+export function splitList(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+/** `name=value,…` → pairs. @throws TokenrailError `config_invalid` for a part without `=` */
+export function splitPairs(text: string): [string, string][] {
+  return splitList(text).map((part) => {
+    const at = part.indexOf('=');
+    if (at <= 0 || at === part.length - 1) throw invalid(`expected NAME=VALUE, got "${part}"`);
+    return [part.slice(0, at).trim(), part.slice(at + 1).trim()];
+  });
+}
+
+/** A number if the text is one, else the text, so that the schema can complain about it. */
+export function numberOrText(text: string): number | string {
+  const trimmed = text.trim();
+  const value = Number(trimmed);
+  return trimmed !== '' && Number.isFinite(value) ? value : text;
+}
+
+/** `true`, `false`, `1`, `0`; anything else stays text. */
+export function booleanOrText(text: string): boolean | string {
+  const known: Record<string, boolean> = { true: true, '1': true, false: false, '0': false };
+  return known[text.trim().toLowerCase()] ?? text;
+}
+
+/** `small=2,large=1` → `{ small: 2, large: 1 }`. */
+export function parseReplicas(text: string): Record<string, number | string> {
+  return Object.fromEntries(splitPairs(text).map(([name, count]) => [name, numberOrText(count)]));
+}
+
+/** `small=./a,large=./b` → model entries in that order. */
+export function parseModels(text: string): { name: string; path: string }[] {
+  return splitPairs(text).map(([name, path]) => ({ name, path }));
+}
+
+/** `eager`, `threshold=4` or `threshold=4,max-wait-ms=20` → a policy object with the file's key names. */
+export function parsePolicy(text: string): Record<string, unknown> {
+  const [kind = '', ...rest] = splitList(text);
+  const parts = kind.includes('=') ? [kind, ...rest] : rest;
+  const options = Object.fromEntries(
+    splitPairs(parts.join(',')).map(([key, value]) => [key, numberOrText(value)]),
+  );
+  return { kind: kind.split('=')[0]?.trim(), ...options };
+}
