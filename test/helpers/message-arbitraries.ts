@@ -1,0 +1,235 @@
+import fc from 'fast-check';
+import { ERROR_TABLE, type ErrorCode } from '../../core/errors.ts';
+import { END_REASONS, type EndReason } from '../../core/request.ts';
+import type {
+  Abort,
+  Admit,
+  Admitted,
+  Beacon,
+  Finish,
+  Heartbeat,
+  HomeAddress,
+  Message,
+  MessageKind,
+  NeedsPrefix,
+  PeerLoc,
+  PeerReq,
+  Probe,
+  Progress,
+  Reject,
+  Release,
+  RequestInit,
+  TokenOrigins,
+  Tokens,
+} from '../../transport/messages.ts';
+
+/** fast-check arbitraries of every message that the wire protocol allows. */
+
+/** Plain objects, as the decoder makes them: fast-check mixes in objects without a prototype otherwise. */
+const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
+  fc.record<T, keyof T>(model, { noNullPrototype: true } as fc.RecordConstraints<keyof T>);
+
+const idChars = fc.constantFrom(...'ABCXYZabcxyz0189-_');
+const nameChars = fc.constantFrom(...'ABCxyz019-_.:/@>*$!~');
+export const ridArbitrary = fc.string({ unit: idChars, minLength: 1, maxLength: 64 });
+export const wireNameArbitrary = fc.string({ unit: nameChars, minLength: 1, maxLength: 128 });
+const fieldName = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_.-]{0,20}$/);
+const text = fc.string({ unit: 'grapheme', maxLength: 60 });
+
+const model = fc.integer({ min: 1, max: 255 });
+const count = fc.oneof(fc.integer({ min: 0, max: 3000 }), fc.integer({ min: 0, max: 0xffff_ffff }));
+const duration = fc.double({ min: 0, max: 1e9, noNaN: true }).map((value) => value + 0);
+const tokenId = fc.oneof(fc.integer({ min: 0, max: 151_935 }), fc.integer({ min: 0, max: 0x7fff_ffff }));
+
+/** Both wire forms of token ids are met: lists below 16, packed bytes from there. */
+export const tokensArbitrary = fc.oneof(
+  fc.array(tokenId, { maxLength: 20 }),
+  fc.array(tokenId, { minLength: 14, maxLength: 18 }),
+  fc.array(tokenId, { maxLength: 400 }),
+);
+
+const noUndefined = <T extends object>(value: T): T =>
+  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
+
+/** An optional field: absent, or one of `values`. */
+const maybe = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(values, { nil: undefined });
+
+const originsOf = (length: number): fc.Arbitrary<TokenOrigins> =>
+  record({
+    models: fc.array(fc.integer({ min: 0, max: 255 }), { minLength: length, maxLength: length }),
+    signals: fc.array(fc.oneof(fc.constant(NaN), fc.float()), { minLength: length, maxLength: length }),
+  });
+
+export const initArbitrary = (maxPromptLen: number): fc.Arbitrary<RequestInit> =>
+  record({
+    promptLen: fc.integer({ min: 0, max: maxPromptLen }),
+    sampling: record({
+      temperature: duration,
+      topP: fc.double({ min: Number.MIN_VALUE, max: 1, noNaN: true }),
+      topK: fc.oneof(fc.constant(-1), fc.integer({ min: 1, max: 200_000 })),
+      minP: fc.double({ min: 0, max: 1, noNaN: true }).map((value) => value + 0),
+      seed: fc.oneof(fc.maxSafeInteger(), fc.constantFrom(2 ** 63, -(2 ** 62), 0)),
+    }),
+    limits: record({
+      maxTokens: fc.integer({ min: 1, max: 1_000_000 }),
+      stopIds: fc.array(tokenId, { maxLength: 30 }),
+    }),
+    router: wireNameArbitrary,
+  });
+
+const endReason = fc.constantFrom<EndReason>(...END_REASONS);
+const errorCode = fc.constantFrom(...(Object.keys(ERROR_TABLE) as ErrorCode[]));
+const head = { rid: ridArbitrary, term: count };
+const home: fc.Arbitrary<HomeAddress> = record({ model, replica: wireNameArbitrary });
+const peerLoc: fc.Arbitrary<PeerLoc> = record({ model, loc: count, replica: maybe(wireNameArbitrary) }).map(
+  noUndefined,
+);
+const algoValue = fc.oneof(
+  fc.double().map((value) => value + 0),
+  fc.integer(),
+  text,
+  fc.boolean(),
+  fc.array(
+    fc.double().map((value) => value + 0),
+    { maxLength: 8 },
+  ),
+);
+const algo = fc.dictionary(fieldName, algoValue, { maxKeys: 6, noNullPrototype: true });
+
+const admit = tokensArbitrary.chain((tokens) =>
+  record({
+    kind: fc.constant<Admit['kind']>('admit'),
+    ...head,
+    tokens: fc.constant(tokens),
+    init: initArbitrary(tokens.length),
+    gateway: wireNameArbitrary,
+    deadlineMs: maybe(duration),
+  }).map(noUndefined),
+);
+
+const peerReq = tokensArbitrary.chain((suffix) =>
+  record({
+    kind: fc.constant<PeerReq['kind']>('peer-req'),
+    ...head,
+    hop: count,
+    from: model,
+    fromReplica: wireNameArbitrary,
+    to: model,
+    suffix: fc.constant(suffix),
+    loc: fc.integer({ min: suffix.length, max: 0xffff_ffff }),
+    home,
+    finished: maybe(endReason),
+    init: maybe(initArbitrary(5000)),
+    locs: maybe(fc.array(peerLoc, { maxLength: 5 })),
+    origins: maybe(originsOf(suffix.length)),
+    algo: maybe(algo),
+  }).map(noUndefined),
+);
+
+const progress = tokensArbitrary.chain((suffix) =>
+  record({
+    kind: fc.constant<Progress['kind']>('progress'),
+    ...head,
+    hop: count,
+    from: model,
+    fromReplica: wireNameArbitrary,
+    suffix: fc.constant(suffix),
+    loc: fc.integer({ min: suffix.length, max: 0xffff_ffff }),
+    origins: originsOf(suffix.length),
+  }),
+);
+
+const tokens = tokensArbitrary.chain((ids) =>
+  record({
+    kind: fc.constant<Tokens['kind']>('tokens'),
+    ...head,
+    position: count,
+    ids: fc.constant(ids),
+    origins: originsOf(ids.length),
+  }),
+);
+
+const finish = record({
+  kind: fc.constant<Finish['kind']>('finish'),
+  ...head,
+  reason: endReason,
+  usage: record({
+    promptTokens: count,
+    completionTokens: count,
+    tokensByModel: fc.array(fc.tuple(model, count), { maxLength: 4 }),
+    handoffs: count,
+  }),
+  error: maybe(record({ code: errorCode, message: text })),
+}).map(noUndefined);
+
+/** One arbitrary per kind of message. */
+export const messageArbitraries: {
+  readonly [K in MessageKind]: fc.Arbitrary<Extract<Message, { kind: K }>>;
+} = {
+  admit,
+  admitted: record({
+    kind: fc.constant<Admitted['kind']>('admitted'),
+    ...head,
+    model,
+    replica: wireNameArbitrary,
+  }),
+  reject: record({
+    kind: fc.constant<Reject['kind']>('reject'),
+    ...head,
+    hop: count,
+    model,
+    replica: wireNameArbitrary,
+    code: errorCode,
+    message: text,
+    retryable: fc.boolean(),
+  }),
+  'peer-req': peerReq,
+  progress,
+  'needs-prefix': record({
+    kind: fc.constant<NeedsPrefix['kind']>('needs-prefix'),
+    ...head,
+    hop: count,
+    from: fc.integer({ min: 0, max: 255 }),
+    fromReplica: wireNameArbitrary,
+    have: count,
+  }),
+  tokens,
+  finish,
+  release: record({ kind: fc.constant<Release['kind']>('release'), ...head }),
+  abort: record({
+    kind: fc.constant<Abort['kind']>('abort'),
+    ...head,
+    reason: endReason,
+    at: maybe(count),
+  }).map(noUndefined),
+  beacon: record({
+    kind: fc.constant<Beacon['kind']>('beacon'),
+    model,
+    replica: wireNameArbitrary,
+    rowsRunning: count,
+    stepLeftMs: duration,
+    waiting: count,
+    aliveAtHome: count,
+  }),
+  heartbeat: record({
+    kind: fc.constant<Heartbeat['kind']>('heartbeat'),
+    model,
+    replica: wireNameArbitrary,
+    instance: wireNameArbitrary,
+    configHash: text,
+    state: fc.constantFrom<Heartbeat['state']>('starting', 'serving', 'draining', 'stopped', 'failed'),
+    running: count,
+    waiting: count,
+    pending: count,
+    kvUsedBlocks: count,
+    kvTotalBlocks: count,
+    maxModelLenTokens: count,
+    stepAgeMs: duration,
+    counters: fc.dictionary(fieldName, count, { maxKeys: 8, noNullPrototype: true }),
+  }),
+  probe: record({ kind: fc.constant<Probe['kind']>('probe') }),
+};
+
+/** Any message of any kind. */
+export const messageArbitrary: fc.Arbitrary<Message> = fc.oneof(...Object.values(messageArbitraries));

@@ -1,0 +1,81 @@
+import type { SubserverState } from '../messages.ts';
+import { MAX_COUNTERS, MAX_NAME_CHARS } from './limits.ts';
+import { isFieldName } from './patterns.ts';
+import type { TupleCodec } from './tuple-codec.ts';
+import type { TupleReader } from './tuple-reader.ts';
+
+export const beaconCodec: TupleCodec<'beacon'> = {
+  pack: (m) => [m.model, m.replica, m.rowsRunning, m.stepLeftMs, m.waiting, m.aliveAtHome],
+  read: (reader) => ({
+    kind: 'beacon',
+    model: reader.model('model'),
+    replica: reader.name('replica'),
+    rowsRunning: reader.int('rowsRunning'),
+    stepLeftMs: reader.number('stepLeftMs', 0),
+    waiting: reader.int('waiting'),
+    aliveAtHome: reader.int('aliveAtHome'),
+  }),
+};
+
+const STATES: readonly SubserverState[] = ['starting', 'serving', 'draining', 'stopped', 'failed'];
+
+const isState = (value: unknown): value is SubserverState => STATES.includes(value as SubserverState);
+
+/** `[name, value, name, value, …]`, like the algorithm fields. */
+function readCounters(reader: TupleReader, field: string): Record<string, number> {
+  const flat = reader.raw();
+  const counters: Record<string, number> = {};
+  if (!Array.isArray(flat) || flat.length % 2 !== 0 || flat.length > 2 * MAX_COUNTERS) {
+    reader.fail(field);
+    return counters;
+  }
+  for (let i = 0; i < flat.length; i += 2) {
+    const name: unknown = flat[i];
+    const value: unknown = flat[i + 1];
+    if (
+      typeof name === 'string' &&
+      isFieldName(name) &&
+      typeof value === 'number' &&
+      Number.isFinite(value)
+    ) {
+      counters[name] = value;
+    } else {
+      reader.fail(field);
+    }
+  }
+  return counters;
+}
+
+export const heartbeatCodec: TupleCodec<'heartbeat'> = {
+  pack: (m) => [
+    m.model,
+    m.replica,
+    m.instance,
+    m.configHash,
+    m.state,
+    m.running,
+    m.waiting,
+    m.pending,
+    m.kvUsedBlocks,
+    m.kvTotalBlocks,
+    m.maxModelLenTokens,
+    m.stepAgeMs,
+    Object.entries(m.counters).flat(),
+  ],
+  read: (reader) => ({
+    kind: 'heartbeat',
+    model: reader.model('model'),
+    replica: reader.name('replica'),
+    instance: reader.name('instance'),
+    configHash: reader.text('configHash', MAX_NAME_CHARS),
+    state: reader.required('state', isState, 'failed'),
+    running: reader.int('running'),
+    waiting: reader.int('waiting'),
+    pending: reader.int('pending'),
+    kvUsedBlocks: reader.int('kvUsedBlocks'),
+    kvTotalBlocks: reader.int('kvTotalBlocks'),
+    maxModelLenTokens: reader.int('maxModelLenTokens'),
+    stepAgeMs: reader.number('stepAgeMs', 0),
+    counters: readCounters(reader, 'counters'),
+  }),
+};
