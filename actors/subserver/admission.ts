@@ -1,0 +1,35 @@
+import { TokenrailError } from '../../core/errors.ts';
+import type { RequestInit } from '../../transport/messages.ts';
+import type { SubserverContext } from './context.ts';
+
+/** Why a request cannot be taken here; undefined if it can. The same rules at homes and guests. */
+export function refuse(
+  context: SubserverContext,
+  init: RequestInit,
+  tokens: readonly number[],
+): TokenrailError | undefined {
+  const { info, ledger, routers, table, options } = context;
+  if (init.promptLen < 1 || init.promptLen > tokens.length) {
+    return new TokenrailError('invalid_request', 'the prompt must hold at least one token');
+  }
+  if (!routers.has(init.router)) {
+    return new TokenrailError('invalid_request', `unknown router ${init.router}`, { param: 'router' });
+  }
+  const lenTokens = init.promptLen + init.limits.maxTokens;
+  if (lenTokens > info.maxModelLenTokens) {
+    const text = `prompt (${init.promptLen}) and max_tokens (${init.limits.maxTokens}) exceed the context of ${info.maxModelLenTokens} tokens`;
+    return new TokenrailError('context_length_exceeded', text);
+  }
+  if (!ledger.canEverFit(lenTokens)) {
+    const text = `${lenTokens} tokens can never fit the KV memory of ${ledger.totalBlocks * ledger.blockSizeTokens} tokens`;
+    return new TokenrailError('context_length_exceeded', text);
+  }
+  const wrong = tokens.find((id) => id < 0 || id >= info.vocabSize);
+  if (wrong !== undefined) {
+    return new TokenrailError('invalid_request', `token id ${wrong} is outside the vocabulary of ${info.vocabSize}`);
+  }
+  if (table.size >= options.maxLiveRequests) {
+    return new TokenrailError('overloaded', 'this replica holds as many requests as it may');
+  }
+  return undefined;
+}

@@ -1,0 +1,78 @@
+import type { BusMessage } from '../../transport/bus.ts';
+import { decodeFrame } from '../../transport/codec.ts';
+import type { Message } from '../../transport/messages.ts';
+import type { ClientLoop } from './client-loop.ts';
+import type { SubserverContext } from './context.ts';
+import type { InterModelLoop } from './inter-model-loop.ts';
+
+/** From a bus message to the loop that handles it: the only place here that knows message kinds by name. */
+export class Dispatcher {
+  private readonly context: SubserverContext;
+  private readonly clients: ClientLoop;
+  private readonly peers: InterModelLoop;
+  private readonly onProbe: (reply: string) => void;
+
+  constructor(
+    context: SubserverContext,
+    clients: ClientLoop,
+    peers: InterModelLoop,
+    onProbe: (reply: string) => void,
+  ) {
+    this.context = context;
+    this.clients = clients;
+    this.peers = peers;
+    this.onProbe = onProbe;
+  }
+
+  /** Never throws: a throw would end the read loop of the bus. */
+  receive(message: BusMessage): void {
+    try {
+      if (message.isNoResponders) this.nobodyListens(message);
+      else {
+        const { messages, dropped } = decodeFrame(message.payload);
+        if (dropped > 0) this.context.counters.add('dropped_messages', dropped);
+        for (const one of messages) this.handle(one, message.reply);
+      }
+      this.context.outbox.flush();
+    } catch (thrown) {
+      this.context.counters.add('dropped_messages');
+      this.context.logger.error({ err: thrown, subject: message.subject }, 'a message could not be handled');
+    }
+  }
+
+  private nobodyListens(message: BusMessage): void {
+    const destination = this.context.inboxes.destinationOf(message.subject);
+    if (destination) this.peers.peerGone(destination.model, destination.replica);
+    else this.context.counters.add('stale_messages');
+  }
+
+  private handle(message: Message, reply: string | undefined): void {
+    switch (message.kind) {
+      case 'admit':
+        return this.clients.admit(message, reply);
+      case 'abort':
+        return this.clients.abort(message);
+      case 'peer-req':
+        return this.peers.peerReq(message, reply);
+      case 'progress':
+        return this.peers.progress(message);
+      case 'admitted':
+        return this.peers.admitted(message);
+      case 'reject':
+        return this.peers.reject(message);
+      case 'release':
+        return this.peers.release(message);
+      case 'needs-prefix':
+        return message.from === 0 ? this.clients.resync(message) : this.peers.needsPrefix(message);
+      case 'beacon':
+        return this.context.beacons.receive(message);
+      case 'probe':
+        if (reply !== undefined) this.onProbe(reply);
+        return;
+      case 'tokens':
+      case 'finish':
+      case 'heartbeat':
+        this.context.counters.add('dropped_messages'); // not for a subserver
+    }
+  }
+}

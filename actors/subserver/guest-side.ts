@@ -1,0 +1,140 @@
+import { TokenrailError } from '../../core/errors.ts';
+import { defaultReceive } from '../../routers/default-hooks.ts';
+import type { Admitted, PeerReq } from '../../transport/messages.ts';
+import { refuse } from './admission.ts';
+import type { SubserverContext } from './context.ts';
+import { releaseHere } from './ending.ts';
+import { postHandoff, postProgress } from './handoff.ts';
+import { LiveRequest } from './live-request.ts';
+import { postRefusal, postReject } from './refusal.ts';
+import { postNeedsPrefix } from './resync.ts';
+import { failRow } from './step-commit.ts';
+
+/** What a guest does with handoffs. Its tokens and KV are only a cache of what the home knows. */
+export class GuestSide {
+  private readonly context: SubserverContext;
+  private readonly isServing: () => boolean;
+
+  constructor(context: SubserverContext, isServing: () => boolean) {
+    this.context = context;
+    this.isServing = isServing;
+  }
+
+  onFirstContact(message: PeerReq, reply: string | undefined): void {
+    if (message.finished !== undefined) return; // the end of something this replica never had
+    if (!message.init || message.suffix.length !== message.loc) {
+      postNeedsPrefix(this.context, message, message.from, message.fromReplica, message.hop, 0);
+      return;
+    }
+    const subject = reply ?? this.context.subjects.replica(this.context.modelName(message.from), message.fromReplica);
+    const refusal = this.isServing()
+      ? refuse(this.context, message.init, message.suffix)
+      : new TokenrailError('shutting_down', 'this replica takes no new requests');
+    if (refusal) {
+      postRefusal(this.context, message, subject, refusal);
+      return;
+    }
+    const request = new LiveRequest({
+      rid: message.rid,
+      seq: this.context.table.takeSeq(),
+      role: 'guest',
+      init: message.init,
+      home: message.home,
+      tokens: message.suffix,
+      term: message.term,
+      hop: message.hop,
+    });
+    request.peerReplicas.set(message.home.model, message.home.replica);
+    this.context.table.add(request);
+    const { self: model, replica } = this.context.options;
+    const admitted: Admitted = { kind: 'admitted', rid: message.rid, term: message.term, model, replica };
+    this.context.outbox.post(subject, admitted);
+    this.arrive(request, message);
+  }
+
+  onHandoff(request: LiveRequest, message: PeerReq): void {
+    if (message.term < request.term || (message.term === request.term && message.hop < request.hop - 1)) {
+      this.context.counters.add('stale_messages');
+      return;
+    }
+    request.lastHeardMs = this.context.clock.nowMs();
+    if (message.finished !== undefined) {
+      releaseHere(this.context, request);
+      return;
+    }
+    if (message.term === request.term && message.hop <= request.hop) {
+      this.repeatAnswer(request, message);
+      return;
+    }
+    // A newer handoff while this guest still works on an older one: the home has given that one up.
+    if (message.term > request.term || request.lifecycle.phase === 'running') this.rewind(request, message);
+    const router = this.context.routers.get(request.init.router);
+    const plan = router?.receive?.(request, message) ?? defaultReceive(request, message);
+    if (plan.kind === 'gap') {
+      request.term = message.term;
+      postNeedsPrefix(this.context, message, message.from, message.fromReplica, message.hop, plan.have);
+      return;
+    }
+    request.term = message.term;
+    request.hop = message.hop;
+    if (plan.kind === 'conflict') {
+      const text = `models disagree about token ${plan.position} of the request`;
+      failRow(this.context, request, new TokenrailError('protocol_violation', text));
+      return;
+    }
+    plan.tokens.forEach((token, i) => {
+      const index = plan.numSkipped + i;
+      request.append(token, message.origins?.models[index] ?? 0, message.origins?.signals[index] ?? NaN);
+    });
+    this.arrive(request, message);
+  }
+
+  abandon(request: LiveRequest, error: TokenrailError): void {
+    postReject(this.context, request, error);
+    releaseHere(this.context, request);
+  }
+
+  /** Drops parked guests nobody has spoken of for long. */
+  dropIdle(nowMs: number): void {
+    for (const request of [...this.context.table.values()]) {
+      const isParked = request.role === 'guest' && request.lifecycle.phase === 'pending';
+      if (isParked && nowMs - request.lastHeardMs > this.context.options.guestIdleMs) releaseHere(this.context, request);
+    }
+  }
+
+  /** The handoff was heard before, so its answer may be lost: say it again, from where the sender stands. */
+  private repeatAnswer(request: LiveRequest, message: PeerReq): void {
+    this.context.counters.add('handoffs_repeated');
+    const start = Math.min(message.loc, request.tokens.length);
+    if (request.lifecycle.phase === 'running') postProgress(this.context, request, start);
+    else if (request.lastSent) {
+      request.lastSent.start = Math.min(start, request.lastSent.loc);
+      postHandoff(this.context, request, request.lastSent.start);
+    }
+  }
+
+  private arrive(request: LiveRequest, message: PeerReq): void {
+    const { clock, counters, ready, wake } = this.context;
+    request.peerLocs.set(message.from, message.loc);
+    request.peerReplicas.set(message.from, message.fromReplica);
+    for (const { model, loc, replica } of message.locs ?? []) {
+      if (model === this.context.options.self) continue;
+      request.peerLocs.set(model, Math.max(loc, request.peerLocs.get(model) ?? 0));
+      if (replica !== undefined) request.peerReplicas.set(model, replica);
+    }
+    request.lifecycle.send({ type: 'RETURN' });
+    request.visit += 1;
+    request.numSinceArrival = 0;
+    request.lastHeardMs = clock.nowMs();
+    counters.add('handoffs_received');
+    ready.push(request, clock.nowMs());
+    wake();
+  }
+
+  /** Goes back to what the sender confirms: its suffix replaces whatever stands here from its start on. */
+  private rewind(request: LiveRequest, message: PeerReq): void {
+    this.context.ready.remove(request);
+    request.visit += 1;
+    request.truncate(message.loc - message.suffix.length);
+  }
+}

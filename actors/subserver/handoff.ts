@@ -1,0 +1,104 @@
+import type { EndReason, ModelId } from '../../core/request.ts';
+import { defaultSend } from '../../routers/default-hooks.ts';
+import type { PeerReq, Progress } from '../../transport/messages.ts';
+import type { SubserverContext } from './context.ts';
+import { isHomeRequest } from './home-request.ts';
+import type { LiveRequest } from './live-request.ts';
+
+/** Where messages to a model go: its known replica, else any replica of it. */
+export function peerSubject(context: SubserverContext, request: LiveRequest, model: ModelId): string {
+  const name = context.modelName(model);
+  const replica = request.peerReplicas.get(model);
+  return replica === undefined ? context.subjects.model(name) : context.subjects.replica(name, replica);
+}
+
+/** Sends the request away: suffix, hop, machine to `pending`. Its KV stays (handoff-resume). */
+export function handOff(
+  context: SubserverContext,
+  request: LiveRequest,
+  to: ModelId,
+  finished?: EndReason,
+): void {
+  const router = context.routers.get(request.init.router);
+  const plan = router?.send?.(request, to) ?? defaultSend(request, to);
+  request.hop += 1;
+  if (isHomeRequest(request)) request.numHandoffs += 1;
+  request.peerLocs.set(to, plan.loc);
+  request.lastSent = {
+    to,
+    start: plan.loc - plan.suffix.length,
+    loc: plan.loc,
+    algo: plan.algo,
+    sentAtMs: context.clock.nowMs(),
+    attempts: 1,
+  };
+  request.lifecycle.send({ type: 'HANDOFF', to });
+  context.counters.add('handoffs_sent');
+  postHandoff(context, request, request.lastSent.start, finished);
+  if (request.role === 'guest' && to !== request.home.model) postProgress(context, request);
+}
+
+/** Says the last handoff (again), with the suffix from `start` up to what it was sent with. */
+export function postHandoff(
+  context: SubserverContext,
+  request: LiveRequest,
+  start: number,
+  finished?: EndReason,
+): void {
+  const sent = request.lastSent;
+  if (!sent) return;
+  const { self, replica } = context.options;
+  const isForGuest = sent.to !== request.home.model;
+  const knowsMany = context.options.deployment.models.length > 2;
+  const message: PeerReq = {
+    kind: 'peer-req',
+    rid: request.rid,
+    term: request.term,
+    hop: request.hop,
+    from: self,
+    fromReplica: replica,
+    to: sent.to,
+    suffix: request.tokens.slice(start, sent.loc),
+    loc: sent.loc,
+    home: request.home,
+    ...(finished === undefined ? {} : { finished }),
+    ...(start === 0 && isForGuest ? { init: request.init } : {}),
+    ...(knowsMany ? { locs: peerLocs(context, request) } : {}),
+    ...(isForGuest && !knowsMany ? {} : { origins: request.originsOf(start, sent.loc) }),
+    ...(sent.algo === undefined ? {} : { algo: sent.algo }),
+  };
+  const reply = context.inboxes.for(sent.to, request.peerReplicas.get(sent.to));
+  context.outbox.post(peerSubject(context, request, sent.to), message, reply);
+}
+
+function peerLocs(context: SubserverContext, request: LiveRequest): PeerReq['locs'] {
+  const locs = [...request.peerLocs].map(([model, loc]) => {
+    const replica = request.peerReplicas.get(model);
+    return replica === undefined ? { model, loc } : { model, loc, replica };
+  });
+  const { self, replica } = context.options;
+  return [...locs, { model: self, loc: request.tokens.length, replica }];
+}
+
+/** guest → home: everything committed since `start`, by default since the last report. */
+export function postProgress(
+  context: SubserverContext,
+  request: LiveRequest,
+  start = request.peerLocs.get(request.home.model) ?? 0,
+): void {
+  const { home, tokens } = request;
+  const message: Progress = {
+    kind: 'progress',
+    rid: request.rid,
+    term: request.term,
+    hop: request.hop,
+    from: context.options.self,
+    fromReplica: context.options.replica,
+    suffix: tokens.slice(start),
+    loc: tokens.length,
+    origins: request.originsOf(start),
+  };
+  request.peerLocs.set(home.model, tokens.length);
+  const reply = context.inboxes.for(home.model, home.replica);
+  context.outbox.post(context.subjects.replica(context.modelName(home.model), home.replica), message, reply);
+}

@@ -1,0 +1,220 @@
+import { isErrorCode, TokenrailError, type ErrorCode } from '../../core/errors.ts';
+import type { EndReason, ModelId } from '../../core/request.ts';
+import { defaultReceive } from '../../routers/default-hooks.ts';
+import type { Admitted, PeerReq, Progress, Reject, TokenOrigins } from '../../transport/messages.ts';
+import type { SubserverContext } from './context.ts';
+import { finishAtHome, postRelease, postTokens } from './ending.ts';
+import { handOff, postHandoff } from './handoff.ts';
+import type { HomeRequest } from './home-request.ts';
+import { postNeedsPrefix } from './resync.ts';
+import { commitOwn, endHere } from './step-commit.ts';
+
+/** Refusals that end the request: another attempt would fail in the same way. All others have a way on. */
+const FATAL_REFUSALS: ReadonlySet<ErrorCode> = new Set(['numerical_failure', 'router_failed', 'protocol_violation']);
+
+/** Tries at other replicas before a home goes on alone. */
+const MAX_OTHER_REPLICAS = 2;
+
+/** What a home does with the messages of its guests. */
+export class HomeSide {
+  private readonly context: SubserverContext;
+
+  constructor(context: SubserverContext) {
+    this.context = context;
+  }
+
+  /** The request comes back: commit what the guest wrote, then run on here. */
+  onReturn(request: HomeRequest, message: PeerReq): void {
+    if (!this.isCurrent(request, message, request.hop + 1)) return;
+    const taken = this.take(request, message, message.origins);
+    if (taken === 'refused') return;
+    request.numHandoffs += message.hop - request.hop;
+    request.hop = message.hop;
+    this.context.counters.add('handoffs_received');
+    for (const { model, loc, replica } of message.locs ?? []) this.learn(request, model, loc, replica);
+    const ended = taken ?? message.finished;
+    if (message.finished !== undefined) request.peerReplicas.delete(message.from); // it has freed its state
+    if (ended !== undefined) {
+      finishAtHome(this.context, request, ended);
+      return;
+    }
+    this.resume(request);
+  }
+
+  /** The guest keeps the request and tells what it has written so far. */
+  onProgress(request: HomeRequest, message: Progress): void {
+    if (!this.isCurrent(request, message, request.hop)) return;
+    if (message.hop > request.hop) this.follow(request, message);
+    const taken = this.take(request, message, message.origins);
+    if (taken === 'refused') return;
+    if (taken !== undefined) finishAtHome(this.context, request, taken);
+  }
+
+  onAdmitted(request: HomeRequest, message: Admitted): void {
+    if (message.term !== request.term) postRelease(this.context, message.rid, message.term, message.model, message.replica);
+    else this.isFromOwnReplica(request, message.model, message.replica);
+  }
+
+  onReject(request: HomeRequest, message: Reject): void {
+    const isAboutNow = message.term === request.term && message.hop === request.hop;
+    const isParkedThere = request.lifecycle.phase === 'pending' && request.lastSent?.to === message.model;
+    const known = request.peerReplicas.get(message.model);
+    if (!isAboutNow || !isParkedThere || (known !== undefined && known !== message.replica)) {
+      this.context.counters.add('stale_messages');
+      return;
+    }
+    this.context.counters.add('handoffs_refused');
+    const code: ErrorCode = isErrorCode(message.code) ? message.code : 'internal';
+    if (FATAL_REFUSALS.has(code)) {
+      finishAtHome(this.context, request, 'error', new TokenrailError(code, message.message));
+    } else if (message.retryable) this.moveGuest(request, message.model);
+    else this.goOnAlone(request);
+  }
+
+  onPeerGone(request: HomeRequest, model: ModelId, replica: string | undefined): void {
+    const known = request.peerReplicas.get(model);
+    if (known !== replica) return;
+    const isParkedThere = request.lifecycle.phase === 'pending' && request.lastSent?.to === model;
+    if (!isParkedThere) this.forgetGuest(request, model);
+    else if (replica === undefined) this.goOnAlone(request);
+    else this.moveGuest(request, model);
+  }
+
+  /** Repeats handoffs that got no answer; called from time to time. */
+  repeatOverdue(nowMs: number): void {
+    const { table, options, counters } = this.context;
+    for (const request of [...table.values()]) {
+      const sent = request.lastSent;
+      if (request.role !== 'home' || request.lifecycle.phase !== 'pending' || !sent) continue;
+      if (nowMs - sent.sentAtMs < options.resendMs * 2 ** (sent.attempts - 1)) continue;
+      counters.add('handoffs_repeated');
+      if (sent.attempts > options.maxResends) this.moveGuest(request as HomeRequest, sent.to);
+      else {
+        sent.attempts += 1;
+        sent.sentAtMs = nowMs;
+        postHandoff(this.context, request, sent.start);
+      }
+    }
+  }
+
+  abandon(request: HomeRequest, error: TokenrailError): void {
+    finishAtHome(this.context, request, 'error', error);
+  }
+
+  /** The first replica that answers has the request; another one that took it too is released. */
+  isFromOwnReplica(request: HomeRequest, model: ModelId, replica: string): boolean {
+    const known = request.peerReplicas.get(model);
+    if (known === undefined && request.peerLocs.has(model)) request.peerReplicas.set(model, replica);
+    else if (known !== replica) {
+      postRelease(this.context, request.rid, request.term, model, replica);
+      return false;
+    }
+    return true;
+  }
+
+  private isCurrent(request: HomeRequest, message: PeerReq | Progress, leastHop: number): boolean {
+    const isPending = request.lifecycle.phase === 'pending';
+    if (message.term !== request.term || message.hop < leastHop || !isPending) {
+      this.context.counters.add('stale_messages');
+      return false;
+    }
+    return this.isFromOwnReplica(request, message.from, message.fromReplica);
+  }
+
+  /** Commits the new tokens of a message. Returns the reason if the request ends with one of them. */
+  private take(
+    request: HomeRequest,
+    message: PeerReq | Progress,
+    origins: TokenOrigins | undefined,
+  ): EndReason | 'refused' | undefined {
+    const router = this.context.routers.get(request.init.router);
+    const plan = router?.receive?.(request, message) ?? defaultReceive(request, message);
+    if (plan.kind === 'gap') {
+      postNeedsPrefix(this.context, request, message.from, message.fromReplica, message.hop, plan.have);
+      return 'refused';
+    }
+    if (plan.kind === 'conflict') {
+      const text = `models disagree about token ${plan.position} of the request`;
+      finishAtHome(this.context, request, 'error', new TokenrailError('protocol_violation', text));
+      return 'refused';
+    }
+    this.heard(request);
+    if (plan.tokens.length > 0) request.held = undefined;
+    const position = request.numGenerated;
+    let ended: EndReason | undefined;
+    for (let i = 0; i < plan.tokens.length && ended === undefined; i += 1) {
+      const index = plan.numSkipped + i;
+      ended = request.append(plan.tokens[i] ?? 0, origins?.models[index] ?? message.from, origins?.signals[index] ?? NaN);
+    }
+    request.peerLocs.set(message.from, Math.max(message.loc, request.peerLocs.get(message.from) ?? 0));
+    if (request.numGenerated > position) postTokens(this.context, request, position);
+    return ended;
+  }
+
+  private heard(request: HomeRequest): void {
+    request.lastHeardMs = this.context.clock.nowMs();
+    request.numMoves = 0;
+    if (!request.lastSent) return;
+    request.lastSent.attempts = 1;
+    request.lastSent.sentAtMs = request.lastHeardMs;
+  }
+
+  /** A guest handed the request to another guest: repeats go to the one that has it now. */
+  private follow(request: HomeRequest, message: Progress): void {
+    request.numHandoffs += message.hop - request.hop;
+    request.hop = message.hop;
+    if (request.lastSent) {
+      request.lastSent.to = message.from;
+      request.lastSent.start = request.tokens.length;
+      request.lastSent.loc = request.tokens.length;
+    }
+  }
+
+  private learn(request: HomeRequest, model: ModelId, loc: number, replica: string | undefined): void {
+    if (model === this.context.options.self) return;
+    request.peerLocs.set(model, Math.max(loc, request.peerLocs.get(model) ?? 0));
+    if (replica !== undefined && !request.peerReplicas.has(model)) request.peerReplicas.set(model, replica);
+  }
+
+  private resume(request: HomeRequest): void {
+    request.lifecycle.send({ type: 'RETURN' });
+    request.visit += 1;
+    request.numSinceArrival = 0;
+    this.context.ready.push(request, this.context.clock.nowMs());
+    this.context.wake();
+  }
+
+  private forgetGuest(request: HomeRequest, model: ModelId): void {
+    request.peerReplicas.delete(model);
+    request.peerLocs.delete(model);
+  }
+
+  /** Recovery: the whole sequence goes to any replica of the model, under a new term. */
+  private moveGuest(request: HomeRequest, model: ModelId): void {
+    const replica = request.peerReplicas.get(model);
+    if (replica !== undefined) postRelease(this.context, request.rid, request.term, model, replica);
+    this.forgetGuest(request, model);
+    request.numMoves += 1;
+    if (request.numMoves > MAX_OTHER_REPLICAS) {
+      this.goOnAlone(request);
+      return;
+    }
+    request.term += 1;
+    request.lifecycle.send({ type: 'RETURN' });
+    handOff(this.context, request, model);
+  }
+
+  /** No replica of the model is to be had: the home's own token stands, and it writes on by itself. */
+  private goOnAlone(request: HomeRequest): void {
+    const model = request.lastSent?.to;
+    if (model !== undefined && !request.peerReplicas.has(model)) this.forgetGuest(request, model);
+    this.context.counters.add('handoffs_local');
+    request.hop += 1; // what the other side may still send is older than this
+    request.numMoves = 0;
+    const { held } = request;
+    this.resume(request);
+    if (!held) return;
+    const ended = commitOwn(this.context, request, held.token, held.signal);
+    if (ended !== undefined) endHere(this.context, request, ended);
+  }
+}

@@ -1,0 +1,2 @@
+export { createSubserver, Subserver } from './subserver.ts';
+export type { SubserverDeps, SubserverOptions } from './options.ts';

@@ -1,0 +1,62 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Deployment } from '../../core/deployment.ts';
+import type { Logger } from '../../core/log.ts';
+import type { RandomSource } from '../../core/random.ts';
+import type { ModelId } from '../../core/request.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Router } from '../../routers/router.ts';
+import type { StartPolicy } from '../../scheduling/index.ts';
+import type { Bus } from '../../transport/bus.ts';
+
+export interface SubserverOptions {
+  deployment: Deployment;
+  /** The model this subserver runs. */
+  self: ModelId;
+  /** Name of this replica, unique among the replicas of the model. */
+  replica: string;
+  configHash: string;
+  /** When a step starts. */
+  policy: StartPolicy;
+  /** Tokens of one step at most, over all rows; longer prompts are fed in chunks. Default 512. */
+  maxNumBatchedTokens?: number;
+  /** Requests with state here at most, parked ones included; above it new ones are refused. Default 1024. */
+  maxLiveRequests?: number;
+  /** A handoff without any answer is repeated after this time, then after twice, four times … Default 1000 ms. */
+  resendMs?: number;
+  /** Unanswered repeats before a replica counts as gone. Default 4. */
+  maxResends?: number;
+  /** Default 500 ms. */
+  heartbeatMs?: number;
+  /** Least time between two beacons. Default 1 ms. */
+  beaconMinIntervalMs?: number;
+  /** A beacon older than this says nothing any more. Default 2000 ms. */
+  beaconStaleMs?: number;
+  /** A parked guest's state is dropped after this time without a word (its home can always send it again). Default 120 s. */
+  guestIdleMs?: number;
+}
+
+export interface SubserverDeps {
+  bus: Bus;
+  clock: Clock;
+  engine: Engine;
+  logger: Logger;
+  random: RandomSource;
+  /** One instance per router of the deployment, made for this model. */
+  routers: ReadonlyMap<string, Router>;
+}
+
+export type CompleteOptions = Required<SubserverOptions>;
+
+export function completeOptions(options: SubserverOptions): CompleteOptions {
+  return {
+    maxNumBatchedTokens: 512,
+    maxLiveRequests: 1024,
+    resendMs: 1000,
+    maxResends: 4,
+    heartbeatMs: 500,
+    beaconMinIntervalMs: 1,
+    beaconStaleMs: 2000,
+    guestIdleMs: 120_000,
+    ...options,
+  };
+}

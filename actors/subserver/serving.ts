@@ -1,0 +1,104 @@
+import type { TokenrailError } from '../../core/errors.ts';
+import type { Bus, BusSubscription } from '../../transport/bus.ts';
+import type { Heartbeat, Message } from '../../transport/messages.ts';
+import { ClientLoop } from './client-loop.ts';
+import type { SubserverContext } from './context.ts';
+import { DecodingLoop } from './decoding-loop.ts';
+import { Dispatcher } from './dispatch.ts';
+import { finishAtHome } from './ending.ts';
+import { isHomeRequest } from './home-request.ts';
+import { InterModelLoop } from './inter-model-loop.ts';
+import { Sweeper } from './sweeper.ts';
+
+export interface ServingHooks {
+  isServing(): boolean;
+  onProbe(reply: string): void;
+}
+
+/** The three loops of a loaded subserver and their subscriptions. */
+export class Serving {
+  readonly context: SubserverContext;
+  private readonly bus: Bus;
+  private readonly decoding: DecodingLoop;
+  private readonly peers: InterModelLoop;
+  private readonly sweeper: Sweeper;
+  private readonly dispatcher: Dispatcher;
+  /** First contacts: given up when draining. */
+  private readonly intake: BusSubscription[] = [];
+  private readonly subscriptions: BusSubscription[] = [];
+  private onEmpty: (() => void) | undefined;
+
+  constructor(context: SubserverContext, bus: Bus, hooks: ServingHooks) {
+    this.context = context;
+    this.bus = bus;
+    this.decoding = new DecodingLoop(context);
+    const clients = new ClientLoop(context, hooks.isServing);
+    this.peers = new InterModelLoop(context, hooks.isServing);
+    this.dispatcher = new Dispatcher(context, clients, this.peers, hooks.onProbe);
+    this.sweeper = new Sweeper(context.clock, context.options.resendMs / 4, (nowMs) => this.sweep(nowMs));
+  }
+
+  /** Subscribes, and makes sure the broker knows before anybody is told that this replica serves. */
+  async listen(): Promise<void> {
+    const { subjects, options, modelName, inboxes } = this.context;
+    const name = modelName(options.self);
+    const receive = this.dispatcher.receive.bind(this.dispatcher);
+    this.subscriptions.push(
+      this.bus.subscribe(subjects.replica(name, options.replica), receive),
+      this.bus.subscribe(inboxes.all(), receive),
+      this.bus.subscribe(subjects.allBeacons(), receive),
+    );
+    this.intake.push(this.bus.subscribe(subjects.model(name), receive, { queue: 'replicas' }));
+    await this.bus.flush();
+  }
+
+  wake(): void {
+    this.decoding.wake();
+    if (this.context.table.size > 0) this.sweeper.wake();
+    else this.onEmpty?.();
+  }
+
+  load(): Pick<Heartbeat, 'running' | 'waiting' | 'pending' | 'stepAgeMs'> {
+    const { ready, table } = this.context;
+    const running = this.decoding.numRowsRunning;
+    const waiting = ready.size;
+    return { running, waiting, pending: Math.max(0, table.size - running - waiting), stepAgeMs: this.decoding.stepAgeMs };
+  }
+
+  /** Resolves when no request is left here, or after `timeoutMs`. */
+  async drain(timeoutMs: number): Promise<void> {
+    await Promise.all(this.intake.map((subscription) => subscription.drain()));
+    if (this.context.table.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = this.context.clock.setTimer(timeoutMs, resolve);
+      this.onEmpty = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.decoding.stop();
+    this.peers.abandonAll();
+    this.context.outbox.flush();
+    this.sweeper.stop();
+    this.context.beacons.stop();
+    for (const subscription of [...this.intake, ...this.subscriptions]) subscription.unsubscribe();
+  }
+
+  /** A message that no frame can carry: its request ends here. */
+  onTooLarge(message: Message, error: TokenrailError): void {
+    this.context.logger.error({ kind: message.kind, err: error }, 'message too large for the bus');
+    const request = 'rid' in message ? this.context.table.get(message.rid) : undefined;
+    if (request && isHomeRequest(request) && message.kind !== 'finish') {
+      finishAtHome(this.context, request, 'error', error);
+    }
+  }
+
+  private sweep(nowMs: number): boolean {
+    this.peers.sweep(nowMs);
+    this.context.outbox.flush();
+    return this.context.table.size > 0;
+  }
+}

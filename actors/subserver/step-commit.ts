@@ -1,0 +1,146 @@
+import { TokenrailError } from '../../core/errors.ts';
+import { STAY, type EndReason } from '../../core/request.ts';
+import type { RowResult, SampledRow } from '../../engine/engine.ts';
+import { routeChecked } from '../../routers/checked-router.ts';
+import type { RouteRow, Router } from '../../routers/router.ts';
+import type { PlannedRow } from './batch-planner.ts';
+import type { SubserverContext } from './context.ts';
+import { finishAtHome, forget, postTokens } from './ending.ts';
+import { handOff, postProgress } from './handoff.ts';
+import { isHomeRequest } from './home-request.ts';
+import type { LiveRequest } from './live-request.ts';
+import { postReject } from './refusal.ts';
+
+interface Sampled {
+  request: LiveRequest;
+  result: SampledRow;
+}
+
+/** Applies the results of a step in the order of routing-algorithms 0.4: KV, route, commit or discard, send. */
+export function commitStep(
+  context: SubserverContext,
+  rows: readonly PlannedRow[],
+  results: readonly RowResult[],
+): void {
+  const startedMs = context.clock.nowMs();
+  const sampledByRouter = new Map<string, Sampled[]>();
+  rows.forEach((row, index) => {
+    const { request } = row;
+    const result = results[index];
+    if (request.isOver || request.visit !== row.visit) return; // cancelled or superseded meanwhile
+    if (!result?.ok) {
+      const message = result?.message ?? 'the engine returned no result for this row';
+      failRow(context, request, new TokenrailError(result?.code ?? 'engine_failed', message));
+      return;
+    }
+    request.kvLen = row.past + row.count;
+    if (!row.isComplete) {
+      context.counters.add('prefill_tokens', row.count);
+      context.ready.push(request, context.clock.nowMs());
+      return;
+    }
+    const group = sampledByRouter.get(request.init.router);
+    if (group) group.push({ request, result });
+    else sampledByRouter.set(request.init.router, [{ request, result }]);
+  });
+  for (const [routerId, sampled] of sampledByRouter) routeGroup(context, routerId, sampled);
+  context.counters.add('commit_us', Math.round((context.clock.nowMs() - startedMs) * 1000));
+}
+
+function routeGroup(context: SubserverContext, routerId: string, sampled: readonly Sampled[]): void {
+  const router = context.routers.get(routerId);
+  if (!router) return; // admission accepts only routers that exist
+  const startedMs = context.clock.nowMs();
+  const rows = sampled.map(({ request, result }) => routeRow(request, result));
+  const { self, deployment } = context.options;
+  const { destinations, failures } = routeChecked(router, rows, { self, numModels: deployment.models.length });
+  context.counters.add('route_us', Math.round((context.clock.nowMs() - startedMs) * 1000));
+  sampled.forEach(({ request, result }, index) => {
+    const failure = failures.get(index);
+    const row = rows[index];
+    if (failure || !row) {
+      context.counters.add('router_failures');
+      failRow(context, request, failure ?? new TokenrailError('router_failed', `router ${router.name} lost a row`));
+    } else commitRow(context, router, request, row, result, destinations[index] ?? STAY);
+  });
+}
+
+function routeRow(request: LiveRequest, result: SampledRow): RouteRow {
+  const { topValues, topIds, hidden, embedding, logits } = result;
+  return {
+    rid: request.rid,
+    position: request.tokens.length,
+    numGenerated: request.numGenerated,
+    sampled: result.sampled,
+    logprob: result.logprob,
+    entropyNats: result.entropyNats,
+    normalizedEntropy: result.normalizedEntropy,
+    sampling: request.init.sampling,
+    numSinceArrival: request.numSinceArrival,
+    ...(topValues && topIds ? { topValues, topIds } : {}),
+    ...(hidden ? { hidden } : {}),
+    ...(embedding ? { embedding } : {}),
+    ...(logits ? { logits } : {}),
+  };
+}
+
+function commitRow(
+  context: SubserverContext,
+  router: Router,
+  request: LiveRequest,
+  row: RouteRow,
+  result: SampledRow,
+  destination: number,
+): void {
+  const signal = router.signal?.(row) ?? row.normalizedEntropy;
+  // A guest that has committed nothing yet keeps its token whatever the router says: every visit makes progress.
+  const mustKeep = request.role === 'guest' && request.numSinceArrival === 0;
+  if (destination !== STAY && router.onHandoff === 'discard' && !mustKeep) {
+    request.held = { token: result.sampled, signal };
+    handOff(context, request, destination);
+    return;
+  }
+  const ended = commitOwn(context, request, result.sampled, signal);
+  if (ended !== undefined) endHere(context, request, ended);
+  else if (destination !== STAY) handOff(context, request, destination);
+  else {
+    if (request.role === 'guest') postProgress(context, request);
+    context.ready.push(request, context.clock.nowMs());
+  }
+}
+
+/** Commits one token of this model; at the home the client hears of it. */
+export function commitOwn(
+  context: SubserverContext,
+  request: LiveRequest,
+  token: number,
+  signal: number,
+): EndReason | undefined {
+  const ended = request.append(token, context.options.self, signal);
+  request.numSinceArrival += 1;
+  request.held = undefined;
+  context.counters.add('generation_tokens');
+  if (isHomeRequest(request)) postTokens(context, request, request.numGenerated - 1);
+  return ended;
+}
+
+/** The request ended with a token of this model: the home closes it, a guest reports home and frees its state. */
+export function endHere(context: SubserverContext, request: LiveRequest, reason: EndReason): void {
+  if (isHomeRequest(request)) {
+    finishAtHome(context, request, reason);
+    return;
+  }
+  handOff(context, request, request.home.model, reason);
+  request.lifecycle.send({ type: 'FINISH', reason });
+  forget(context, request);
+}
+
+/** One request fails, here or at the guest it visits; the others of the step stand. */
+export function failRow(context: SubserverContext, request: LiveRequest, error: TokenrailError): void {
+  if (isHomeRequest(request)) finishAtHome(context, request, 'error', error);
+  else {
+    postReject(context, request, error);
+    request.lifecycle.send({ type: 'FAIL', code: error.code });
+    forget(context, request);
+  }
+}
