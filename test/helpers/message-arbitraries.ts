@@ -27,7 +27,7 @@ import type {
 
 /** Plain objects, as the decoder makes them: fast-check mixes in objects without a prototype otherwise. */
 const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
-  fc.record<T, keyof T>(model, { noNullPrototype: true } as fc.RecordConstraints<keyof T>);
+  fc.record<T, keyof T>(model, { noNullPrototype: true });
 
 const idChars = fc.constantFrom(...'ABCXYZabcxyz0189-_');
 const nameChars = fc.constantFrom(...'ABCxyz019-_.:/@>*$!~');

@@ -1,20 +1,16 @@
 import type { TokenOrigins } from '../messages.ts';
+import { readFloat32s, toLittleEndian, toList } from './little-endian.ts';
 import type { TupleReader } from './tuple-reader.ts';
 
 /** Origins as they travel: one byte of model id and four bytes of little-endian float32 per token. */
 export type WireOrigins = readonly [models: Uint8Array, signals: Uint8Array];
 
 export function packOrigins(origins: TokenOrigins): WireOrigins {
-  const signals = Buffer.allocUnsafe(4 * origins.signals.length);
-  for (let i = 0; i < origins.signals.length; i += 1) signals.writeFloatLE(origins.signals[i] ?? NaN, 4 * i);
-  return [Uint8Array.from(origins.models), signals];
+  return [Uint8Array.from(origins.models), toLittleEndian(Float32Array.from(origins.signals))];
 }
 
 function unpack(models: Uint8Array, signals: Uint8Array): TokenOrigins {
-  const view = new DataView(signals.buffer, signals.byteOffset, signals.byteLength);
-  const values = new Array<number>(models.length);
-  for (let i = 0; i < values.length; i += 1) values[i] = view.getFloat32(4 * i, true);
-  return { models: Array.from(models), signals: values };
+  return { models: toList(models), signals: toList(readFloat32s(signals)) };
 }
 
 /**

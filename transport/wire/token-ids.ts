@@ -1,26 +1,21 @@
-import { endianness } from 'node:os';
+import { readInt32s, toLittleEndian } from './little-endian.ts';
 import { MAX_TOKEN_ID, MAX_TOKENS_PER_MESSAGE, PACK_TOKENS_FROM } from './limits.ts';
 import type { TupleReader } from './tuple-reader.ts';
-
-const HOST_IS_BIG_ENDIAN = endianness() === 'BE';
 
 /** Token ids as they travel: a list of integers when few, little-endian int32 bytes otherwise. */
 export type WireTokens = readonly number[] | Uint8Array;
 
 export function packTokens(ids: readonly number[]): WireTokens {
   if (ids.length < PACK_TOKENS_FROM) return ids;
-  const bytes = Buffer.from(Int32Array.from(ids).buffer);
-  return HOST_IS_BIG_ENDIAN ? bytes.swap32() : bytes;
+  return toLittleEndian(Int32Array.from(ids));
 }
 
 function unpackBytes(bytes: Uint8Array): number[] | undefined {
-  const count = bytes.length / 4;
-  if (!Number.isInteger(count) || count > MAX_TOKENS_PER_MESSAGE) return undefined;
-  // Decoded bytes lie unaligned inside the frame: an Int32Array over them would throw.
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const ids = new Array<number>(count);
-  for (let i = 0; i < count; i += 1) {
-    const id = view.getInt32(4 * i, true);
+  if (bytes.length % 4 !== 0 || bytes.length > 4 * MAX_TOKENS_PER_MESSAGE) return undefined;
+  const words = readInt32s(bytes);
+  const ids = new Array<number>(words.length);
+  for (let i = 0; i < words.length; i += 1) {
+    const id = words[i] ?? -1;
     if (id < 0) return undefined;
     ids[i] = id;
   }

@@ -23,7 +23,7 @@ export function cutText(text: string, maxChars: number): string {
 export function withOptional<T extends object>(message: T, optional: Partial<T>): T {
   for (const key of Object.keys(optional) as (keyof T)[]) {
     const value = optional[key];
-    if (value !== undefined) message[key] = value as T[keyof T];
+    if (value !== undefined) message[key] = value;
   }
   return message;
 }
