@@ -14,7 +14,7 @@ export const advancedSchema = z.strictObject({
     'A handoff without any sign of life from its receiver is sent again after this time.',
   ),
   admitTimeoutMs: milliseconds(2000, 'The gateway repeats an admission without an answer after this time.'),
-  idleProbeMs: milliseconds(5000, 'The gateway asks the home after this long without tokens.'),
+  idleProbeMs: milliseconds(2000, 'The gateway asks the home after this long without tokens.'),
   keepAliveMs: milliseconds(15_000, 'Comment lines keep a silent stream open this often.'),
   connectTimeoutMs: milliseconds(5000, 'Time to reach the broker at start.'),
   restartDelayMs: milliseconds(

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { packageRoot } from '../config/package-root.ts';
+import { addConfigOptions } from './config-options.ts';
+
+const version = (): string =>
+  (JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string }).version;
+
+type Action = (command: Command) => Promise<void>;
+
+/** Code of a command is loaded when it runs, so that help stays quick. */
+function addCommand(program: Command, name: string, summary: string, action: Action): Command {
+  const command = program.command(name).description(summary);
+  return command.action(async (..._args: unknown[]) => action(command));
+}
+
+function addServerCommands(program: Command): void {
+  const serve = addCommand(
+    program,
+    'serve',
+    'broker, gateway and one subserver per model, from one command',
+    async (command) => (await import('./commands/serve.ts')).serve(command),
+  );
+  serve.option('--inline', 'everything in this process, for debugging');
+  const gateway = addCommand(
+    program,
+    'gateway',
+    'the gateway alone, over a broker given with --nats',
+    async (command) => (await import('./commands/gateway.ts')).gateway(command),
+  );
+  const subserver = addCommand(
+    program,
+    'subserver',
+    'one replica of one model, over a broker given with --nats',
+    async (command) => (await import('./commands/subserver.ts')).subserver(command),
+  );
+  subserver.requiredOption('--model <name>', 'which of the configured models');
+  subserver.option(
+    '--replica <name>',
+    'name of this replica, unique among those of the model (default: a fresh one)',
+  );
+  for (const command of [serve, gateway, subserver]) addConfigOptions(command);
+}
+
+function addClientCommands(program: Command): void {
+  const chat = addCommand(program, 'chat', 'talks to a running server in the terminal', async (command) =>
+    (await import('./commands/chat.ts')).chat(command),
+  );
+  chat
+    .argument(
+      '[prompt...]',
+      'one question; without it, questions are read from the terminal or standard input',
+    )
+    .option('--url <url>', 'base URL of the server', 'http://127.0.0.1:8000')
+    .option('--api-key <key>', 'key for the server (default: TOKENRAIL_API_KEY)')
+    .option('--router <id>', 'router to ask for')
+    .option('--max-tokens <n>', 'longest answer')
+    .option('--temperature <x>', 'randomness; 0 = greedy');
+  const demo = addCommand(
+    program,
+    'demo',
+    'starts everything, solves a handful of problems, shows who wrote what',
+    async (command) => (await import('./commands/demo.ts')).demo(command),
+  );
+  demo.option('--num-problems <n>', 'problems sent at once', '6');
+  addConfigOptions(demo);
+}
+
+function addToolCommands(program: Command): void {
+  const doctor = addCommand(
+    program,
+    'doctor',
+    'checks this machine and says what is wrong and how to mend it',
+    async (command) => (await import('./commands/doctor.ts')).doctor(command),
+  );
+  const models = addCommand(program, 'models', 'lists the configured models', async (command) =>
+    (await import('./commands/models.ts')).models(command),
+  );
+  for (const command of [doctor, models])
+    addConfigOptions(command.option('--json', 'machine-readable output'));
+}
+
+/** The command line. Unknown commands and flags are refused with the nearest known name. */
+export function createProgram(): Command {
+  const program = new Command('tokenrail')
+    .description('Token-level LLM routing: several models write one answer together.')
+    .version(version(), '-V, --version', 'print the version')
+    .helpCommand('help [command]', 'print the help of a command')
+    .showSuggestionAfterError(true)
+    .exitOverride()
+    .configureOutput({
+      outputError: (text, write) => write(`tokenrail: config_invalid: ${text.replace(/^error: /, '')}`),
+    });
+  addServerCommands(program);
+  addClientCommands(program);
+  addToolCommands(program);
+  program.action(() => program.outputHelp());
+  return program;
+}

@@ -1,0 +1,112 @@
+import { createSubserver } from '../../actors/subserver/index.ts';
+import type { SubserverOptions } from '../../actors/subserver/index.ts';
+import { TokenrailError } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import type { Engine, EngineInfo } from '../../engine/engine.ts';
+import { createOnnxEngine } from '../../engine/onnx/index.ts';
+import type { Router } from '../../routers/router.ts';
+import { createPolicy } from '../../scheduling/index.ts';
+import { connectNats } from '../../transport/nats.ts';
+import type { ResolvedConfig } from '../config/deployment.ts';
+import type { ResolvedModel } from '../config/models.ts';
+import { joinNeeds, loadRouters } from '../load-routers.ts';
+import type { RoleContext, RunningRole } from './role.ts';
+
+export interface SubserverInfo {
+  model: string;
+  replica: string;
+  path: string;
+  engine: EngineInfo;
+}
+
+export interface SubserverRoleContext extends RoleContext {
+  modelName: string;
+  /** Default: a fresh id, so that messages for a former process never reach this one. */
+  replica?: string | undefined;
+  /** Ids from here on are padding. Absent: the checkpoint's own vocabulary decides. */
+  maskIdsFrom?: number | undefined;
+}
+
+function engineOf(
+  model: ResolvedModel,
+  routers: ReadonlyMap<string, Router>,
+  context: SubserverRoleContext,
+): Engine {
+  const { name: _name, id, path, numReplicas: _replicas, policy: _policy, ...settings } = model;
+  return createOnnxEngine(
+    {
+      ...settings,
+      modelDir: path,
+      modelId: id,
+      needs: joinNeeds(routers.values()),
+      ...(context.maskIdsFrom === undefined ? {} : { maskIdsFrom: context.maskIdsFrom }),
+    },
+    { logger: context.logger, clock: context.clock },
+  );
+}
+
+/** The same engine; `info` is filled once it has started. */
+function observed(engine: Engine): { engine: Engine; info: () => EngineInfo | undefined } {
+  let info: EngineInfo | undefined;
+  return {
+    info: () => info,
+    engine: {
+      start: async () => (info = await engine.start()),
+      step: (batch, onDone) => engine.step(batch, onDone),
+      release: (seqs) => engine.release(seqs),
+      close: () => engine.close(),
+    },
+  };
+}
+
+/** The configured model of that name. @throws TokenrailError `config_invalid` */
+function findModel(resolved: ResolvedConfig, name: string): ResolvedModel {
+  const model = resolved.models.find((candidate) => candidate.name === name);
+  if (model !== undefined) return model;
+  const known = resolved.models.map((candidate) => candidate.name).join(', ');
+  throw new TokenrailError('config_invalid', `--model: "${name}" is not one of ${known}`, { param: 'model' });
+}
+
+function subserverOptions(resolved: ResolvedConfig, model: ResolvedModel, replica: string): SubserverOptions {
+  const { advanced } = resolved.config;
+  return {
+    deployment: resolved.deployment,
+    self: model.id,
+    replica,
+    configHash: resolved.configHash,
+    policy: createPolicy(model.policy),
+    maxNumBatchedTokens: model.maxNumBatchedTokens,
+    maxLiveRequests: advanced.maxLiveRequests,
+    resendMs: advanced.resendMs,
+    heartbeatMs: advanced.heartbeatMs,
+  };
+}
+
+/** Composition root of a subserver process. Resolves once the model serves. */
+export async function startSubserverRole(context: SubserverRoleContext): Promise<RunningRole<SubserverInfo>> {
+  const { resolved, clock, logger } = context;
+  const model = findModel(resolved, context.modelName);
+  const routers = await loadRouters(resolved, model.id);
+  const replica = context.replica ?? newId('r', Math.random, 8);
+  const { engine, info } = observed(engineOf(model, routers, context));
+  const bus = await connectNats({
+    servers: context.natsUrl,
+    name: `tokenrail ${model.name} ${replica}`,
+    token: context.natsToken,
+    logger,
+    clock,
+    connectTimeoutMs: resolved.config.advanced.connectTimeoutMs,
+  });
+  const options = subserverOptions(resolved, model, replica);
+  const subserver = createSubserver(options, { bus, clock, engine, logger, random: Math.random, routers });
+  const stop = (): Promise<void> => subserver.stop().finally(() => bus.close());
+  await subserver.start().catch(async (thrown: unknown) => {
+    await stop();
+    throw thrown;
+  });
+  return {
+    info: { model: model.name, replica, path: model.path, engine: info() as EngineInfo },
+    drain: (timeoutMs) => subserver.drain(timeoutMs).then(stop),
+    stop,
+  };
+}
