@@ -1,0 +1,40 @@
+/** What may stand in `needs`, and as what type. */
+const NEEDS: Readonly<Record<string, 'number' | 'boolean'>> = {
+  topK: 'number',
+  hidden: 'boolean',
+  embedding: 'boolean',
+  logits: 'boolean',
+};
+
+const OPTIONAL_HOOKS = ['first', 'send', 'receive', 'signal'] as const;
+
+function checkNeeds(needs: unknown): string | undefined {
+  if (typeof needs !== 'object' || needs === null) return 'needs must be an object';
+  for (const [name, value] of Object.entries(needs)) {
+    const type = NEEDS[name];
+    if (type === undefined) return `needs.${name} is unknown; known: ${Object.keys(NEEDS).join(', ')}`;
+    if (value !== undefined && typeof value !== type) return `needs.${name} must be a ${type}`;
+  }
+  const { topK } = needs as { topK?: number };
+  if (topK !== undefined && !(Number.isInteger(topK) && topK >= 1))
+    return 'needs.topK must be an integer ≥ 1';
+  return undefined;
+}
+
+/** What keeps a value from being a router, named by its field; undefined if nothing does. */
+export function checkRouter(value: unknown): string | undefined {
+  if (value instanceof Promise) {
+    value.catch(() => {});
+    return 'the factory returned a promise; it must be synchronous';
+  }
+  if (typeof value !== 'object' || value === null) return 'the factory must return a router object';
+  const router = value as Record<string, unknown>;
+  if (typeof router.name !== 'string' || router.name === '') return 'name must be a non-empty string';
+  if (typeof router.route !== 'function') return 'route must be a function';
+  if (router.onHandoff !== 'discard' && router.onHandoff !== 'keep')
+    return 'onHandoff must be "discard" or "keep"';
+  for (const hook of OPTIONAL_HOOKS) {
+    if (router[hook] !== undefined && typeof router[hook] !== 'function') return `${hook} must be a function`;
+  }
+  return checkNeeds(router.needs);
+}

@@ -1,0 +1,75 @@
+import { TokenrailError } from '../core/errors.ts';
+import type { RouterContext } from './router.ts';
+
+/** What one option of a router may be. */
+export interface NumberOption {
+  kind: 'number';
+  default: number;
+  /** Smallest and largest value allowed. */
+  min: number;
+  max: number;
+}
+
+/** A model of the deployment, given by name. */
+export interface ModelOption {
+  kind: 'model';
+}
+
+export type OptionSpec = NumberOption | ModelOption;
+
+type OptionValue<Spec extends OptionSpec> = Spec extends NumberOption ? number : string | undefined;
+
+/** The error for a router that is configured wrongly; `option` names the key. */
+export function optionError(router: string, option: string, problem: string): TokenrailError {
+  return new TokenrailError('config_invalid', `router ${router}: option "${option}" ${problem}`, {
+    param: `options.${option}`,
+  });
+}
+
+function readOption(
+  router: string,
+  name: string,
+  spec: OptionSpec,
+  value: unknown,
+  context: RouterContext,
+): unknown {
+  if (spec.kind === 'number') {
+    if (value === undefined) return spec.default;
+    if (typeof value === 'number' && value >= spec.min && value <= spec.max) return value;
+    throw optionError(
+      router,
+      name,
+      `must be a number from ${spec.min} to ${spec.max}, not ${describe(value)}`,
+    );
+  }
+  if (value === undefined) return undefined;
+  const names = context.models.map((model) => model.name);
+  if (typeof value === 'string' && names.includes(value)) return value;
+  throw optionError(router, name, `must name a model (${names.join(', ')}), not ${describe(value)}`);
+}
+
+function describe(value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  return JSON.stringify(value) ?? typeof value;
+}
+
+/**
+ * Reads a router's options strictly.
+ * @throws TokenrailError `config_invalid` naming an option that is unknown or out of range
+ */
+export function readOptions<Specs extends Record<string, OptionSpec>>(
+  router: string,
+  context: RouterContext,
+  specs: Specs,
+): { [Name in keyof Specs]: OptionValue<Specs[Name]> } {
+  for (const name of Object.keys(context.options)) {
+    if (Object.hasOwn(specs, name)) continue;
+    const known = Object.keys(specs);
+    throw optionError(router, name, `is unknown; known: ${known.length === 0 ? 'none' : known.join(', ')}`);
+  }
+  const read = Object.entries(specs).map(([name, spec]) => [
+    name,
+    readOption(router, name, spec, context.options[name], context),
+  ]);
+  return Object.fromEntries(read) as { [Name in keyof Specs]: OptionValue<Specs[Name]> };
+}
