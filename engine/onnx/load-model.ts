@@ -1,0 +1,105 @@
+import { toTokenrailError } from '../../core/errors.ts';
+import { Checkpoint } from './checkpoint/checkpoint.ts';
+import { DummyWeights } from './checkpoint/dummy-weights.ts';
+import type { ModelConfig } from './checkpoint/model-config.ts';
+import { readModelConfig } from './checkpoint/read-config.ts';
+import { buildDecoderGraph } from './graph/decoder-graph.ts';
+import { engineLimits, type EngineLimits } from './limits.ts';
+import { ModelFiles } from './model-files.ts';
+import type { ResolvedOptions } from './options.ts';
+import { GraphSlots } from './runtime/graph-slots.ts';
+import { openSession, type Session } from './runtime/ort-session.ts';
+import { RaggedRunner } from './runtime/ragged-runner.ts';
+import { findInPlaceFault } from './runtime/self-test.ts';
+import { SequenceCache } from './runtime/sequence-cache.ts';
+import { StepOutputs } from './runtime/step-outputs.ts';
+import { writeWeights } from './weights/write-weights.ts';
+
+/** Above this, float32 weights are shared between the graphs instead of being packed for each (about 10 % slower). */
+const MAX_PACKED_FLOAT_BYTES = 256 * 1024 * 1024;
+const SELF_TEST_TOKENS = 8;
+
+export interface LoadedModel {
+  config: ModelConfig;
+  limits: EngineLimits;
+  runner: RaggedRunner;
+  files: ModelFiles;
+  notes: readonly string[];
+}
+
+/** @throws TokenrailError `checkpoint_invalid`, `config_invalid`, `engine_failed` */
+export function loadModel(options: ResolvedOptions): LoadedModel {
+  const config = readModelConfig(options.modelDir);
+  const limits = engineLimits(config, options);
+  const source =
+    options.loadFormat === 'dummy'
+      ? new DummyWeights(options.seedForDummy, !config.tieWordEmbeddings)
+      : Checkpoint.open(options.modelDir, config);
+  const files = new ModelFiles();
+  const sessions: Session[] = [];
+  try {
+    writeWeights(files.weights, config, source, {
+      quantization: options.quantization,
+      maxModelLenTokens: limits.maxModelLenTokens,
+    });
+    const runner = openLadder(config, limits, options, files, sessions);
+    files.removeNames();
+    const kvNote = chooseKvPath(runner, config, limits, options.forceCopiedKv);
+    return { config, limits, runner, files, notes: [kvNote, ...describe(options, limits, files)] };
+  } catch (error) {
+    for (const session of sessions) session.dispose();
+    files.close();
+    throw toTokenrailError(error, 'engine_failed');
+  } finally {
+    source.close();
+  }
+}
+
+function openLadder(
+  config: ModelConfig,
+  limits: EngineLimits,
+  options: ResolvedOptions,
+  files: ModelFiles,
+  sessions: Session[],
+): RaggedRunner {
+  const spec = { config, topK: limits.topK, sampledVocab: limits.sampledVocab };
+  const idle = new SequenceCache(config, 1);
+  const sharesWeights = options.quantization === 'none' && files.weights.totalBytes > MAX_PACKED_FLOAT_BYTES;
+  const ladder = limits.ladderRows.map((rows) => {
+    const path = files.writeGraph(rows, buildDecoderGraph(files.weights, { ...spec, rows }));
+    const session = openSession(path, { numThreads: options.numThreads, sharesWeights });
+    sessions.push(session);
+    return new GraphSlots(session, rows, config.numLayers, idle);
+  });
+  return new RaggedRunner(ladder, new StepOutputs(spec), 'in-place');
+}
+
+/** Sets the runner's path and says which and why. */
+function chooseKvPath(
+  runner: RaggedRunner,
+  config: ModelConfig,
+  limits: EngineLimits,
+  forceCopied: boolean,
+): string {
+  const lengthTokens = Math.min(SELF_TEST_TOKENS, limits.maxModelLenTokens);
+  const fault = forceCopied
+    ? 'asked for'
+    : findInPlaceFault(runner, () => new SequenceCache(config, lengthTokens), limits.ladderRows);
+  if (fault === undefined) return 'KV cache: in place';
+  runner.kvPath = 'copied';
+  return `warning: KV cache: copied every step, slower (${fault})`;
+}
+
+function describe(options: ResolvedOptions, limits: EngineLimits, files: ModelFiles): string[] {
+  const format = options.quantization === 'int4' ? 'int4 (block 32), embedding float32' : 'float32';
+  const megabytes = Math.round(files.weights.totalBytes / 1e6);
+  const notes = [
+    `weights: ${format}, ${megabytes} MB`,
+    `threads: ${options.numThreads}`,
+    `graphs: ${limits.ladderRows.join(', ')} rows`,
+  ];
+  if (limits.maxNumSeqs < options.maxNumSeqs)
+    notes.push(`rows per step: ${limits.maxNumSeqs}, the largest graph (${options.maxNumSeqs} asked for)`);
+  if (options.loadFormat === 'dummy') notes.push('random weights: answers mean nothing');
+  return notes;
+}

@@ -1,0 +1,49 @@
+import { TokenrailError } from '../../core/errors.ts';
+import type { EngineInfo, StepBatch, StepRow } from '../engine.ts';
+
+const illegal = (message: string): TokenrailError => new TokenrailError('illegal_state', message);
+
+/**
+ * Refuses a batch that the graph would answer with garbage or not at all.
+ * @param lengths tokens whose KV each known sequence holds
+ * @param topK width of the graph's top-k
+ * @throws TokenrailError `illegal_state`
+ */
+export function checkBatch(
+  batch: StepBatch,
+  info: EngineInfo,
+  lengths: ReadonlyMap<number, number>,
+  topK: number,
+): void {
+  const { rows, needs } = batch;
+  if (rows.length === 0) throw illegal('a step needs at least one row');
+  if (rows.length > info.maxNumSeqs) {
+    throw illegal(`a step takes at most ${info.maxNumSeqs} rows, got ${rows.length}`);
+  }
+  if (new Set(rows.map((row) => row.seq)).size < rows.length)
+    throw illegal('a sequence occurs twice in one step');
+  if ((needs.topK ?? 0) > topK) {
+    throw illegal(
+      `the graph's top-k has ${topK} entries, ${needs.topK} are needed; declare it when creating the engine`,
+    );
+  }
+  for (const row of rows) checkRow(row, info, lengths.get(row.seq) ?? 0);
+}
+
+function checkRow(row: StepRow, info: EngineInfo, length: number): void {
+  const { seq, past, tokens } = row;
+  if (tokens.length === 0) throw illegal(`sequence ${seq} brings no token`);
+  if (!Number.isInteger(past) || past < 0 || past > length) {
+    throw illegal(`sequence ${seq}: past ${past} lies outside the ${length} tokens that were fed`);
+  }
+  if (past + tokens.length > info.maxModelLenTokens) {
+    throw illegal(
+      `sequence ${seq}: ${past + tokens.length} tokens exceed the limit of ${info.maxModelLenTokens}`,
+    );
+  }
+  for (const token of tokens) {
+    if (!Number.isInteger(token) || token < 0 || token >= info.vocabSize) {
+      throw illegal(`sequence ${seq}: token id ${token} is not in 0..${info.vocabSize - 1}`);
+    }
+  }
+}
