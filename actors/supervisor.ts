@@ -129,5 +129,5 @@ export class SupervisedChild {
 function definedOnly(options: RestartOptions): RestartOptions {
   return Object.fromEntries(
     Object.entries(options).filter(([, value]) => value !== undefined),
-  ) as RestartOptions;
+  );
 }

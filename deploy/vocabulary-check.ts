@@ -1,7 +1,7 @@
 import { TokenrailError } from '../core/errors.ts';
 import { loadTokenizer } from '../engine/tokenizer.ts';
 import type { Tokenizer } from '../engine/tokenizer.ts';
-import { compareVocabularies } from '../engine/vocabulary.ts';
+import { compareVocabularies, describeComparison } from '../engine/vocabulary.ts';
 import { readCheckpointFacts } from './checkpoint-facts.ts';
 import type { ResolvedModel } from './config/models.ts';
 
@@ -16,14 +16,14 @@ export interface SharedVocabulary {
  * @throws TokenrailError `config_invalid` naming the first difference, `checkpoint_invalid` naming a file
  */
 export function checkVocabularies(models: readonly ResolvedModel[]): SharedVocabulary {
-  const tokenizers = models.map((model) => ({ model, tokenizer: loadTokenizer(model.path) }));
-  const [first, ...others] = tokenizers;
+  const loaded = models.map((model) => ({ model, tokenizer: loadTokenizer(model.path) }));
+  const [first, ...others] = loaded;
   if (first === undefined) return { maskIdsFrom: 0 };
-  for (const other of others) requireCompatible(first, other);
-  const sizes = tokenizers.flatMap(({ model, tokenizer }) => [
+  const sizes = loaded.flatMap(({ model, tokenizer }) => [
     tokenizer.size,
     readCheckpointFacts(model.path).vocabSize,
   ]);
+  for (const other of others) sizes.push(sharedSize(first, other));
   return { maskIdsFrom: Math.min(...sizes) };
 }
 
@@ -32,15 +32,10 @@ interface Loaded {
   tokenizer: Tokenizer;
 }
 
-function requireCompatible(a: Loaded, b: Loaded): void {
-  const { compatible, firstDifference } = compareVocabularies(a.tokenizer, b.tokenizer);
-  if (compatible) return;
-  const names = `"${a.model.name}" (${a.model.path}) and "${b.model.name}" (${b.model.path})`;
-  throw new TokenrailError(
-    'config_invalid',
-    `models: the vocabularies of ${names} differ: ${firstDifference ?? 'unknown'}`,
-    {
-      param: 'models',
-    },
-  );
+function sharedSize(a: Loaded, b: Loaded): number {
+  const comparison = compareVocabularies(a.tokenizer, b.tokenizer);
+  if (comparison.compatible) return comparison.sharedSize;
+  const [nameA, nameB] = [a, b].map(({ model }) => `"${model.name}" (${model.path})`);
+  const text = describeComparison(nameA ?? '', nameB ?? '', comparison);
+  throw new TokenrailError('config_invalid', `models: ${text}`, { param: 'models' });
 }

@@ -11,6 +11,10 @@ export async function main(args: readonly string[]): Promise<number> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   try {
     const program = createProgram();
+    if (args.length === 0) {
+      program.outputHelp();
+      return 0;
+    }
     await program.parseAsync(args, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (thrown) {

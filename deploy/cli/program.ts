@@ -55,6 +55,7 @@ function addClientCommands(program: Command): void {
     .option('--url <url>', 'base URL of the server', 'http://127.0.0.1:8000')
     .option('--api-key <key>', 'key for the server (default: TOKENRAIL_API_KEY)')
     .option('--router <id>', 'router to ask for')
+    .option('--history', 'send the conversation so far with each question')
     .option('--max-tokens <n>', 'longest answer')
     .option('--temperature <x>', 'randomness; 0 = greedy');
   const demo = addCommand(
@@ -95,6 +96,5 @@ export function createProgram(): Command {
   addServerCommands(program);
   addClientCommands(program);
   addToolCommands(program);
-  program.action(() => program.outputHelp());
   return program;
 }

@@ -4,6 +4,8 @@ export interface Endable {
   stop(): Promise<void>;
 }
 
+const LIMIT_MS = 4000;
+
 /**
  * The first SIGTERM or SIGINT drains, the second one stops at once. Returns the way to stop listening.
  * `onSignal` hears of each signal, for a line on the terminal.
@@ -18,6 +20,8 @@ export function endOnSignals(
     numSignals += 1;
     if (numSignals > 2) return;
     onSignal(signal, numSignals === 2);
+    // "At once" holds even if something hangs; children end when they lose this process.
+    if (numSignals === 2) setTimeout(() => process.exit(0), LIMIT_MS).unref();
     const ending = numSignals === 1 ? target.drain(timeoutMs) : target.stop();
     ending.catch((error: unknown) => process.stderr.write(`tokenrail: ${String(error)}\n`));
   };

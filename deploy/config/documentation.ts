@@ -53,7 +53,7 @@ export function defaultText(entry: CatalogEntry): string {
   if (typeof defaultValue === 'object' && defaultValue !== null) {
     return 'kind' in defaultValue ? String(defaultValue.kind) : 'none';
   }
-  return String(defaultValue as string | number | boolean);
+  return String(defaultValue);
 }
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');

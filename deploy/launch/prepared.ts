@@ -25,6 +25,6 @@ export class Prepared {
   /** Ends those that run; used when the deployment is refused. */
   async stop(): Promise<void> {
     const roles = [this.broker, this.gateway, ...this.subservers.map(({ role }) => role)];
-    await Promise.all(roles.map((role) => role?.stop()));
+    await Promise.all(roles.map((role) => role?.stop() ?? Promise.resolve()));
   }
 }
