@@ -1,8 +1,8 @@
-import { TokenrailError, toTokenrailError } from '../../core/errors.ts';
+import { toTokenrailError, type TokenrailError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import type { Bus } from '../../transport/bus.ts';
-import { encodeFrame, splitMessages } from '../../transport/codec.ts';
 import type { Message } from '../../transport/messages.ts';
+import { splitFrames } from '../../transport/split-frames.ts';
 
 interface Parcel {
   subject: string;
@@ -42,18 +42,14 @@ export class Outbox {
   }
 
   private send({ subject, reply, messages }: Parcel): void {
-    const { frames, tooLarge } = splitMessages(messages, this.bus.maxPayloadBytes);
     const options = reply === undefined ? undefined : { reply };
-    for (const frame of frames) {
+    for (const frame of splitFrames(messages, this.bus.maxPayloadBytes, this.onTooLarge)) {
       try {
-        this.bus.publish(subject, encodeFrame(frame), options);
+        this.bus.publish(subject, frame, options);
       } catch (thrown) {
         // Closed or shrunk bus: the re-send of the protocol covers what is lost here.
         this.logger.warn({ subject, code: toTokenrailError(thrown).code }, 'publish failed');
       }
-    }
-    for (const message of tooLarge) {
-      this.onTooLarge(message, new TokenrailError('payload_over_bus_limit', `a ${message.kind} message exceeds the bus limit`));
     }
   }
 }

@@ -26,7 +26,8 @@ export class Subserver {
   private readonly subjects: Subjects;
   private readonly instance: string;
   private readonly lifecycle = createSubserverLifecycle();
-  private readonly counters = new Counters();
+  /** Monotonic counters since start; they also travel in the heartbeats. */
+  readonly counters = new Counters();
   private readonly heartbeats: Heartbeats;
   private serving: Serving | undefined;
   private stopping: Promise<void> | undefined;

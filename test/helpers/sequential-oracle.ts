@@ -1,0 +1,67 @@
+import type { ModelId, RequestLimits, SamplingParams } from '../../core/request.ts';
+import type { Router, RouteRow } from '../../routers/router.ts';
+import type { ScriptedModel } from './chain-engine.ts';
+
+export interface OracleModel {
+  model: ScriptedModel;
+  router: Router;
+}
+
+export interface OracleAnswer {
+  ids: number[];
+  models: ModelId[];
+  reason: 'eos' | 'length';
+}
+
+/**
+ * The plain loop of routing-algorithms 0.4 for one request: no batches, no queues, no messages. What the
+ * asynchronous runtime writes must equal this, token for token.
+ */
+export function sequentialAnswer(
+  models: ReadonlyMap<ModelId, OracleModel>,
+  home: ModelId,
+  prompt: readonly number[],
+  sampling: SamplingParams,
+  limits: RequestLimits,
+): OracleAnswer {
+  const tokens = [...prompt];
+  const answer: OracleAnswer = { ids: [], models: [], reason: 'length' };
+  let at = home;
+  let numSinceArrival = 0;
+  const first = models.get(home)?.router.first?.(
+    { rid: 'oracle', tokens, promptLen: prompt.length, peerLocs: new Map() },
+    sampling,
+  );
+  if (first) at = first;
+  while (answer.ids.length < limits.maxTokens) {
+    const entry = models.get(at);
+    if (!entry) throw new Error(`no model ${at}`);
+    const { token, entropy } = entry.model(tokens, sampling);
+    const row: RouteRow = {
+      rid: 'oracle',
+      position: tokens.length,
+      numGenerated: answer.ids.length,
+      sampled: token,
+      logprob: 0,
+      entropyNats: 0,
+      normalizedEntropy: entropy,
+      sampling,
+      numSinceArrival,
+    };
+    const destination = entry.router.route([row])[0] ?? 0;
+    const leaves = destination !== 0 && destination !== at;
+    const discards = leaves && entry.router.onHandoff === 'discard' && !(at !== home && numSinceArrival === 0);
+    if (!discards) {
+      tokens.push(token);
+      answer.ids.push(token);
+      answer.models.push(at);
+      numSinceArrival += 1;
+      if (limits.stopIds.includes(token)) return { ...answer, reason: 'eos' };
+    }
+    if (leaves) {
+      at = destination;
+      numSinceArrival = 0;
+    }
+  }
+  return answer;
+}
