@@ -108,7 +108,9 @@ describe('AnswerText', () => {
           text: whole1.text,
           stop: whole1.stop,
         });
-        expect(streamed.text.includes('\ufffd')).toBe(streamed.text.includes('\ufffd') && whole.includes('\ufffd'));
+        expect(streamed.text.includes('\ufffd')).toBe(
+          streamed.text.includes('\ufffd') && whole.includes('\ufffd'),
+        );
         if (streamed.stoppedAt === undefined) return;
         // Without the last kept token the stop string is not complete; with it, it is.
         const kept = (n: number): string => read(tokens, ids.slice(0, n), [1], { stop: [] }).text;
