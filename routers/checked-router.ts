@@ -1,5 +1,6 @@
-import { TokenrailError } from '../core/errors.ts';
+import { toTokenrailError, type TokenrailError } from '../core/errors.ts';
 import { STAY, type ModelId } from '../core/request.ts';
+import { callHook, describeForeign, routerError } from './router-error.ts';
 import type { RouteRow, Router } from './router.ts';
 
 export interface CheckedRouting {
@@ -15,23 +16,9 @@ export interface RoutingScope {
   numModels: number;
 }
 
-function routerError(router: Router, problem: string, cause?: unknown): TokenrailError {
-  return new TokenrailError('router_failed', `router ${router.name}: ${problem}`, { cause });
-}
-
-function describe(value: unknown): string {
-  return typeof value === 'number' || typeof value === 'string' ? String(value) : typeof value;
-}
-
 /** Calls `route` and checks the shape of what it returns. @throws TokenrailError `router_failed` */
 function callRoute(router: Router, rows: readonly RouteRow[]): ArrayLike<unknown> {
-  let result: unknown;
-  try {
-    result = router.route(rows);
-  } catch (thrown) {
-    const message = thrown instanceof Error ? thrown.message : describe(thrown);
-    throw routerError(router, `route threw: ${message}`, thrown);
-  }
+  const result: unknown = callHook(router, 'route', () => router.route(rows));
   if (result instanceof Promise) {
     // Its rejection would be nobody's and end the process.
     result.catch(() => {});
@@ -39,14 +26,18 @@ function callRoute(router: Router, rows: readonly RouteRow[]): ArrayLike<unknown
   }
   const length: unknown = (result as ArrayLike<unknown> | null | undefined)?.length;
   if (typeof result !== 'object' || length !== rows.length) {
-    throw routerError(router, `route returned ${describe(length)} destinations for ${rows.length} rows`);
+    throw routerError(
+      router,
+      `route returned ${describeForeign(length)} destinations for ${rows.length} rows`,
+    );
   }
   return result as ArrayLike<unknown>;
 }
 
-function checkDestination(router: Router, destination: unknown, scope: RoutingScope): number {
+/** A destination that exists, with oneself as 0. @throws TokenrailError `router_failed` */
+export function checkDestination(router: Router, destination: unknown, scope: RoutingScope): number {
   if (typeof destination !== 'number' || !Number.isInteger(destination)) {
-    throw routerError(router, `destination ${describe(destination)} is not an integer`);
+    throw routerError(router, `destination ${describeForeign(destination)} is not an integer`);
   }
   if (destination < 0 || destination > scope.numModels) {
     throw routerError(router, `destination ${destination} is no model (0 to ${scope.numModels})`);
@@ -72,11 +63,11 @@ export function routeChecked(router: Router, rows: readonly RouteRow[], scope: R
   rows.forEach((row, index) => {
     try {
       // A lone row is not asked twice: the router already failed on exactly this.
-      if (batch === undefined && rows.length === 1) throw batchError as TokenrailError;
+      if (batch === undefined && rows.length === 1) throw batchError;
       const destination = batch === undefined ? callRoute(router, [row])[0] : batch[index];
       destinations[index] = checkDestination(router, destination, scope);
     } catch (error) {
-      failures.set(index, error as TokenrailError);
+      failures.set(index, toTokenrailError(error, 'router_failed'));
     }
   });
   return { destinations, failures };
