@@ -15,7 +15,10 @@ const leafRule = (leaf) => ({
 const onlyFrom = (name, fromPathNot, toPath) => ({
   name,
   severity: 'error',
-  from: { path: '^(core|machines|transport|engine|routers|scheduling|actors|simulation|deploy)/', pathNot: fromPathNot },
+  from: {
+    path: '^(core|machines|transport|engine|routers|scheduling|actors|simulation|deploy)/',
+    pathNot: fromPathNot,
+  },
   to: { path: toPath },
 });
 
@@ -69,6 +72,9 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { extensions: ['.ts', '.mjs', '.js', '.cjs', '.json'], conditionNames: ['import', 'require', 'node', 'default'] },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.mjs', '.js', '.cjs', '.json'],
+      conditionNames: ['import', 'require', 'node', 'default'],
+    },
   },
 };

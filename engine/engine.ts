@@ -63,8 +63,7 @@ export type RowResult = SampledRow | FailedRow;
 
 /** The outcome of a step: one result per row, in order; or the failure of the engine as a whole. */
 export type StepOutcome =
-  | { ok: true; rows: readonly RowResult[]; timing: StepTiming }
-  | { ok: false; error: Error };
+  { ok: true; rows: readonly RowResult[]; timing: StepTiming } | { ok: false; error: Error };
 
 /** Where the time of a step went, in milliseconds, measured inside the engine. */
 export interface StepTiming {

@@ -1,6 +1,11 @@
 import type { Clock } from '../core/clock.ts';
 import { uniform } from '../core/random.ts';
-import { SimulatedBus, type Endpoint, type NetworkPort, type SimulatedSubscription } from './simulated-bus.ts';
+import {
+  SimulatedBus,
+  type Endpoint,
+  type NetworkPort,
+  type SimulatedSubscription,
+} from './simulated-bus.ts';
 import { subjectMatches } from './subject-match.ts';
 
 /** How the simulated network treats messages. All probabilities per message and receiver. */
@@ -101,7 +106,12 @@ export class SimulatedNetwork implements NetworkPort {
     if (strikes && lossProbability > 0 && this.draw() < lossProbability) return;
     const copies = strikes && duplicateProbability > 0 && this.draw() < duplicateProbability ? 2 : 1;
     for (let copy = 0; copy < copies; copy += 1) {
-      const message = { subject, payload: payload.slice(), isNoResponders, ...(reply === undefined ? {} : { reply }) };
+      const message = {
+        subject,
+        payload: payload.slice(),
+        isNoResponders,
+        ...(reply === undefined ? {} : { reply }),
+      };
       this.clock.setTimer(this.delayMs(from, to, strikes), () => to.deliver(message));
     }
   }
@@ -123,6 +133,11 @@ export class SimulatedNetwork implements NetworkPort {
 
   private draw(): number {
     this.numDraws += 1;
-    return uniform({ seed: this.options.seed ?? 0, position: this.numDraws, model: 0, purpose: 'simulation' });
+    return uniform({
+      seed: this.options.seed ?? 0,
+      position: this.numDraws,
+      model: 0,
+      purpose: 'simulation',
+    });
   }
 }

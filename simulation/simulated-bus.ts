@@ -85,7 +85,10 @@ export class SimulatedBus implements Bus, Endpoint {
   publish(subject: string, payload: Uint8Array, options: PublishOptions = {}): void {
     if (this.status === 'closed') throw new TokenrailError('bus_unavailable', 'the bus is closed');
     if (payload.length > this.maxPayloadBytes) {
-      throw new TokenrailError('payload_over_bus_limit', `${payload.length} bytes exceed ${this.maxPayloadBytes}`);
+      throw new TokenrailError(
+        'payload_over_bus_limit',
+        `${payload.length} bytes exceed ${this.maxPayloadBytes}`,
+      );
     }
     this.count(this.status === 'connected' ? 'published' : 'lostWhileDisconnected');
     if (this.status === 'connected') this.network.route(this, subject, payload, options.reply);

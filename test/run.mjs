@@ -22,7 +22,10 @@ const npm = (script) => run(script, 'npm', ['run', '--silent', script]);
 const first = await Promise.all([npm('check:format'), npm('check:lint')]);
 const second = await Promise.all([npm('check:types'), npm('check:imports')]);
 const suite = await new Promise((resolve) => {
-  const child = spawn('npx', ['vitest', 'run', ...process.argv.slice(2)], { stdio: 'inherit', env: process.env });
+  const child = spawn('npx', ['vitest', 'run', ...process.argv.slice(2)], {
+    stdio: 'inherit',
+    env: process.env,
+  });
   child.on('close', (code) => resolve(code === 0));
 });
 const isGreen = [...first, ...second, suite].every(Boolean);

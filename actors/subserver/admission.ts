@@ -26,7 +26,10 @@ export function refuse(
   }
   const wrong = tokens.find((id) => id < 0 || id >= info.vocabSize);
   if (wrong !== undefined) {
-    return new TokenrailError('invalid_request', `token id ${wrong} is outside the vocabulary of ${info.vocabSize}`);
+    return new TokenrailError(
+      'invalid_request',
+      `token id ${wrong} is outside the vocabulary of ${info.vocabSize}`,
+    );
   }
   if (table.size >= options.maxLiveRequests) {
     return new TokenrailError('overloaded', 'this replica holds as many requests as it may');

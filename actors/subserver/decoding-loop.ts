@@ -121,7 +121,10 @@ export class DecodingLoop {
       sample: isComplete,
       sampling: request.init.sampling,
     }));
-    counters.add('step_tokens', batch.reduce((sum, row) => sum + row.tokens.length, 0));
+    counters.add(
+      'step_tokens',
+      batch.reduce((sum, row) => sum + row.tokens.length, 0),
+    );
     this.run(() => engine.step({ rows: batch, needs: this.needs }, (outcome) => this.onDone(outcome)));
   }
 

@@ -26,7 +26,8 @@ export class GuestSide {
       postNeedsPrefix(this.context, message, message.from, message.fromReplica, message.hop, 0);
       return;
     }
-    const subject = reply ?? this.context.subjects.replica(this.context.modelName(message.from), message.fromReplica);
+    const subject =
+      reply ?? this.context.subjects.replica(this.context.modelName(message.from), message.fromReplica);
     const refusal = this.isServing()
       ? refuse(this.context, message.init, message.suffix)
       : new TokenrailError('shutting_down', 'this replica takes no new requests');
@@ -98,7 +99,8 @@ export class GuestSide {
   dropIdle(nowMs: number): void {
     for (const request of [...this.context.table.values()]) {
       const isParked = request.role === 'guest' && request.lifecycle.phase === 'pending';
-      if (isParked && nowMs - request.lastHeardMs > this.context.options.guestIdleMs) releaseHere(this.context, request);
+      if (isParked && nowMs - request.lastHeardMs > this.context.options.guestIdleMs)
+        releaseHere(this.context, request);
     }
   }
 

@@ -10,7 +10,11 @@ import { postNeedsPrefix } from './resync.ts';
 import { commitOwn, endHere } from './step-commit.ts';
 
 /** Refusals that end the request: another attempt would fail in the same way. All others have a way on. */
-const FATAL_REFUSALS: ReadonlySet<ErrorCode> = new Set(['numerical_failure', 'router_failed', 'protocol_violation']);
+const FATAL_REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'numerical_failure',
+  'router_failed',
+  'protocol_violation',
+]);
 
 /** Tries at other replicas before a home goes on alone. */
 const MAX_OTHER_REPLICAS = 2;
@@ -51,7 +55,8 @@ export class HomeSide {
   }
 
   onAdmitted(request: HomeRequest, message: Admitted): void {
-    if (message.term !== request.term) postRelease(this.context, message.rid, message.term, message.model, message.replica);
+    if (message.term !== request.term)
+      postRelease(this.context, message.rid, message.term, message.model, message.replica);
     else this.isFromOwnReplica(request, message.model, message.replica);
   }
 
@@ -144,7 +149,11 @@ export class HomeSide {
     let ended: EndReason | undefined;
     for (let i = 0; i < plan.tokens.length && ended === undefined; i += 1) {
       const index = plan.numSkipped + i;
-      ended = request.append(plan.tokens[i] ?? 0, origins?.models[index] ?? message.from, origins?.signals[index] ?? NaN);
+      ended = request.append(
+        plan.tokens[i] ?? 0,
+        origins?.models[index] ?? message.from,
+        origins?.signals[index] ?? NaN,
+      );
     }
     request.peerLocs.set(message.from, Math.max(message.loc, request.peerLocs.get(message.from) ?? 0));
     if (request.numGenerated > position) postTokens(this.context, request, position);

@@ -55,7 +55,8 @@ export class InterModelLoop {
   release(message: Release): void {
     this.context.table.bury(message.rid, message.term);
     const request = this.context.table.get(message.rid);
-    if (request && !isHomeRequest(request) && message.term >= request.term) releaseHere(this.context, request);
+    if (request && !isHomeRequest(request) && message.term >= request.term)
+      releaseHere(this.context, request);
   }
 
   /** The receiver of a handoff or of progress holds less than was assumed: say it again from there. */
@@ -67,7 +68,8 @@ export class InterModelLoop {
     }
     const have = Math.min(message.have, request.tokens.length);
     if (request.lifecycle.phase === 'pending' && request.lastSent?.to === message.from) {
-      if (isHomeRequest(request) && !this.home.isFromOwnReplica(request, message.from, message.fromReplica)) return;
+      if (isHomeRequest(request) && !this.home.isFromOwnReplica(request, message.from, message.fromReplica))
+        return;
       request.lastSent.start = have;
       request.lastSent.loc = request.tokens.length;
       this.context.counters.add('handoffs_repeated');
@@ -83,7 +85,8 @@ export class InterModelLoop {
     if (replica !== undefined) this.context.beacons.forget(model, replica);
     for (const request of [...this.context.table.values()]) {
       if (isHomeRequest(request)) this.home.onPeerGone(request, model, replica);
-      else if (request.home.model === model && request.home.replica === replica) releaseHere(this.context, request);
+      else if (request.home.model === model && request.home.replica === replica)
+        releaseHere(this.context, request);
     }
   }
 

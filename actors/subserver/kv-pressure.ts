@@ -44,7 +44,9 @@ function victims(
       other !== request && !other.isInStep && !planned.has(other) && context.ledger.blocksOf(other.seq) > 0,
   );
   const parked = holders.filter((other) => other.lifecycle.phase === 'pending');
-  const guests = parked.filter((other) => other.role === 'guest').sort((a, b) => a.lastHeardMs - b.lastHeardMs);
+  const guests = parked
+    .filter((other) => other.role === 'guest')
+    .sort((a, b) => a.lastHeardMs - b.lastHeardMs);
   const homes = parked.filter((other) => other.role === 'home').sort((a, b) => b.seq - a.seq);
   const younger = holders
     .filter((other) => other.lifecycle.phase === 'running' && other.seq > request.seq)

@@ -11,8 +11,8 @@ import { InterModelLoop } from './inter-model-loop.ts';
 import { Sweeper } from './sweeper.ts';
 
 export interface ServingHooks {
-  isServing(): boolean;
-  onProbe(reply: string): void;
+  isServing: () => boolean;
+  onProbe: (reply: string) => void;
 }
 
 /** The three loops of a loaded subserver and their subscriptions. */
@@ -62,7 +62,12 @@ export class Serving {
     const { ready, table } = this.context;
     const running = this.decoding.numRowsRunning;
     const waiting = ready.size;
-    return { running, waiting, pending: Math.max(0, table.size - running - waiting), stepAgeMs: this.decoding.stepAgeMs };
+    return {
+      running,
+      waiting,
+      pending: Math.max(0, table.size - running - waiting),
+      stepAgeMs: this.decoding.stepAgeMs,
+    };
   }
 
   /** Resolves when no request is left here, or after `timeoutMs`. */

@@ -53,14 +53,21 @@ function routeGroup(context: SubserverContext, routerId: string, sampled: readon
   const startedMs = context.clock.nowMs();
   const rows = sampled.map(({ request, result }) => routeRow(request, result));
   const { self, deployment } = context.options;
-  const { destinations, failures } = routeChecked(router, rows, { self, numModels: deployment.models.length });
+  const { destinations, failures } = routeChecked(router, rows, {
+    self,
+    numModels: deployment.models.length,
+  });
   context.counters.add('route_us', Math.round((context.clock.nowMs() - startedMs) * 1000));
   sampled.forEach(({ request, result }, index) => {
     const failure = failures.get(index);
     const row = rows[index];
     if (failure || !row) {
       context.counters.add('router_failures');
-      failRow(context, request, failure ?? new TokenrailError('router_failed', `router ${router.name} lost a row`));
+      failRow(
+        context,
+        request,
+        failure ?? new TokenrailError('router_failed', `router ${router.name} lost a row`),
+      );
     } else commitRow(context, router, request, row, result, destinations[index] ?? STAY);
   });
 }

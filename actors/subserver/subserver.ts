@@ -11,7 +11,12 @@ import { BeaconBoard } from './beacon-board.ts';
 import type { SubserverContext } from './context.ts';
 import { Counters } from './counters.ts';
 import { Heartbeats } from './heartbeats.ts';
-import { completeOptions, type CompleteOptions, type SubserverDeps, type SubserverOptions } from './options.ts';
+import {
+  completeOptions,
+  type CompleteOptions,
+  type SubserverDeps,
+  type SubserverOptions,
+} from './options.ts';
 import { Outbox } from './outbox.ts';
 import { PeerInboxes } from './peer-inboxes.ts';
 import { ReadyQueue } from './ready-queue.ts';
@@ -40,13 +45,21 @@ export class Subserver {
     this.subjects = new Subjects(deployment.namespace);
     this.instance = newId('i', deps.random, 12);
     const subject = this.subjects.heartbeat(this.modelName(model), replica);
-    this.heartbeats = new Heartbeats(deps.clock, this.options.heartbeatMs, () => this.heartbeat(), (beat) =>
-      this.publish(subject, beat),
+    this.heartbeats = new Heartbeats(
+      deps.clock,
+      this.options.heartbeatMs,
+      () => this.heartbeat(),
+      (beat) => this.publish(subject, beat),
     );
   }
 
   get state(): SubserverPhase {
     return this.lifecycle.state;
+  }
+
+  /** Requests with state here, running or parked. */
+  get numLive(): number {
+    return this.serving?.context.table.size ?? 0;
   }
 
   /** Facts about the loaded engine; undefined before `start` has resolved. */
@@ -115,7 +128,9 @@ export class Subserver {
       minIntervalMs: options.beaconMinIntervalMs,
       staleMs: options.beaconStaleMs,
     };
-    const beacons = new BeaconBoard(beaconOptions, clock, (beacon) => this.publish(subjects.beacon(name), beacon));
+    const beacons = new BeaconBoard(beaconOptions, clock, (beacon) =>
+      this.publish(subjects.beacon(name), beacon),
+    );
     const outbox = new Outbox(bus, this.logger, (message, error) => this.serving?.onTooLarge(message, error));
     return {
       options,

@@ -63,12 +63,19 @@ export class ChainEngine implements Engine {
     this.inFlight = true;
     const numTokens = batch.rows.reduce((sum, row) => sum + row.tokens.length, 0);
     const index = this.steps.length;
-    this.steps.push({ rows: batch.rows.map(({ seq, past, tokens }) => ({ seq, past, count: tokens.length })) });
+    this.steps.push({
+      rows: batch.rows.map(({ seq, past, tokens }) => ({ seq, past, count: tokens.length })),
+    });
     const durationMs = this.options.stepMs?.(batch.rows.length, numTokens) ?? 1;
     this.options.clock.setTimer(durationMs, () => {
       this.inFlight = false;
       if (this.options.failsAtStep?.(index)) onDone({ ok: false, error: new Error('scripted failure') });
-      else onDone({ ok: true, rows: batch.rows.map((row) => this.run(row)), timing: { runMs: durationMs, totalMs: durationMs } });
+      else
+        onDone({
+          ok: true,
+          rows: batch.rows.map((row) => this.run(row)),
+          timing: { runMs: durationMs, totalMs: durationMs },
+        });
     });
   }
 
@@ -83,7 +90,8 @@ export class ChainEngine implements Engine {
 
   private run(row: StepRow): RowResult {
     const before = row.past === 0 ? [] : this.kv.get(row.seq);
-    if (!before || before.length < row.past) throw new Error(`row ${row.seq}: KV holds less than past ${row.past}`);
+    if (!before || before.length < row.past)
+      throw new Error(`row ${row.seq}: KV holds less than past ${row.past}`);
     if (row.tokens.length === 0) throw new Error(`row ${row.seq}: nothing to feed`);
     const tokens = [...before.slice(0, row.past), ...row.tokens];
     this.kv.set(row.seq, tokens);
@@ -108,7 +116,12 @@ export function hashTokens(tokens: readonly number[], salt: number): number {
  * the keyed draw decides as well, so seeds matter.
  */
 export function scriptedPair(pUnsure = 0.3, meanSpan = 2): { small: ScriptedModel; large: ScriptedModel } {
-  const nextToken = (tokens: readonly number[], salt: number, sampling: SamplingParams, model: number): number => {
+  const nextToken = (
+    tokens: readonly number[],
+    salt: number,
+    sampling: SamplingParams,
+    model: number,
+  ): number => {
     const hash = hashTokens(tokens, salt);
     const draw =
       sampling.temperature > 0
@@ -117,7 +130,8 @@ export function scriptedPair(pUnsure = 0.3, meanSpan = 2): { small: ScriptedMode
     const token = (hash + draw * 131) % 1000;
     return token === 0 && hash % 3 !== 0 ? 1 : token; // the end stays rare
   };
-  const chance = (tokens: readonly number[], salt: number): number => hashTokens(tokens, salt) / 0x1_0000_0000;
+  const chance = (tokens: readonly number[], salt: number): number =>
+    hashTokens(tokens, salt) / 0x1_0000_0000;
   return {
     small: (tokens, sampling) => {
       const isUnsure = chance(tokens, 11) < pUnsure;

@@ -28,10 +28,9 @@ export function sequentialAnswer(
   const answer: OracleAnswer = { ids: [], models: [], reason: 'length' };
   let at = home;
   let numSinceArrival = 0;
-  const first = models.get(home)?.router.first?.(
-    { rid: 'oracle', tokens, promptLen: prompt.length, peerLocs: new Map() },
-    sampling,
-  );
+  const first = models
+    .get(home)
+    ?.router.first?.({ rid: 'oracle', tokens, promptLen: prompt.length, peerLocs: new Map() }, sampling);
   if (first) at = first;
   while (answer.ids.length < limits.maxTokens) {
     const entry = models.get(at);
@@ -50,7 +49,8 @@ export function sequentialAnswer(
     };
     const destination = entry.router.route([row])[0] ?? 0;
     const leaves = destination !== 0 && destination !== at;
-    const discards = leaves && entry.router.onHandoff === 'discard' && !(at !== home && numSinceArrival === 0);
+    const discards =
+      leaves && entry.router.onHandoff === 'discard' && !(at !== home && numSinceArrival === 0);
     if (!discards) {
       tokens.push(token);
       answer.ids.push(token);

@@ -94,7 +94,9 @@ export class SimClient {
         fromReplica: this.id,
         have: stream.ids.length,
       };
-      this.bus.publish(this.subjects.replica(this.homeModel, stream.homeReplica), encodeFrame([message]), { reply });
+      this.bus.publish(this.subjects.replica(this.homeModel, stream.homeReplica), encodeFrame([message]), {
+        reply,
+      });
     }
     pending.timer?.cancel();
     pending.timer = this.clock.setTimer(this.retryMs, () => this.ask(pending));
@@ -104,7 +106,8 @@ export class SimClient {
     for (const message of decodeFrame(payload).messages) {
       const pending = 'rid' in message ? this.pending.get(message.rid) : undefined;
       if (pending) this.handle(pending, message);
-      else if (message.kind === 'finish') (this.streams.get(message.rid) ?? { numFinishes: 0 }).numFinishes += 1;
+      else if (message.kind === 'finish')
+        (this.streams.get(message.rid) ?? { numFinishes: 0 }).numFinishes += 1;
     }
   }
 

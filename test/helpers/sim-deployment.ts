@@ -6,7 +6,12 @@ import type { EngineInfo } from '../../engine/engine.ts';
 import { loadRouterFactory } from '../../routers/registry.ts';
 import type { Router, RouterFactory } from '../../routers/router.ts';
 import { createPolicy, type StartPolicy } from '../../scheduling/index.ts';
-import { SimulatedNetwork, VirtualClock, type NetworkOptions, type SimulatedBus } from '../../simulation/index.ts';
+import {
+  SimulatedNetwork,
+  VirtualClock,
+  type NetworkOptions,
+  type SimulatedBus,
+} from '../../simulation/index.ts';
 import type { RequestInit } from '../../transport/messages.ts';
 import { Subjects } from '../../transport/subjects.ts';
 import { ChainEngine, type ScriptedModel } from './chain-engine.ts';
@@ -70,7 +75,8 @@ export class SimDeployment {
     for (const [index, model] of this.options.models.entries()) {
       const routers = await this.makeRouters(index + 1);
       this.routers.set(index + 1, routers);
-      for (let n = 0; n < (model.replicas ?? 1); n += 1) started.push(this.add(index + 1, model, `r${n}`, routers));
+      for (let n = 0; n < (model.replicas ?? 1); n += 1)
+        started.push(this.add(index + 1, model, `r${n}`, routers));
     }
     let isReady = false;
     void Promise.all(started).then(() => {
@@ -126,7 +132,8 @@ export class SimDeployment {
   private async makeRouters(self: ModelId): Promise<Map<string, Router>> {
     const routers = new Map<string, Router>();
     for (const entry of this.deployment.routers) {
-      const factory = this.options.factories?.[entry.id] ?? (await loadRouterFactory(entry.use, process.cwd()));
+      const factory =
+        this.options.factories?.[entry.id] ?? (await loadRouterFactory(entry.use, process.cwd()));
       const { home, models } = this.deployment;
       routers.set(entry.id, factory({ self, home, models, options: entry.options }));
     }

@@ -31,8 +31,22 @@ async function check(scenario: Scenario): Promise<SimDeployment> {
   };
   const sim = await new SimDeployment({
     models: [
-      { name: 'small', model: pair.small, replicas: scenario.homes, stepMs: (rows) => 2 + 0.1 * rows, policy: createPolicy(scenario.policies[0]), ...common },
-      { name: 'large', model: pair.large, replicas: scenario.guests, stepMs: (rows) => 9 + 0.3 * rows, policy: createPolicy(scenario.policies[1]), ...common },
+      {
+        name: 'small',
+        model: pair.small,
+        replicas: scenario.homes,
+        stepMs: (rows) => 2 + 0.1 * rows,
+        policy: createPolicy(scenario.policies[0]),
+        ...common,
+      },
+      {
+        name: 'large',
+        model: pair.large,
+        replicas: scenario.guests,
+        stepMs: (rows) => 9 + 0.3 * rows,
+        policy: createPolicy(scenario.policies[1]),
+        ...common,
+      },
     ],
     network: scenario.network,
   }).start();
@@ -46,7 +60,10 @@ async function check(scenario: Scenario): Promise<SimDeployment> {
   await sim.clock.runUntil(() => sim.client.numOpen === 0, 600_000);
 
   const oracle = new Map<number, OracleModel>();
-  for (const [id, model] of [[1, pair.small], [2, pair.large]] as const) {
+  for (const [id, model] of [
+    [1, pair.small],
+    [2, pair.large],
+  ] as const) {
     const router = sim.routers.get(id)?.get('r-stitch');
     if (!router) throw new Error('no router');
     oracle.set(id, { model, router });
@@ -106,14 +123,20 @@ describe('the asynchronous runtime writes what the sequential loop writes', () =
       info: { numKvBlocks: 12, blockSizeTokens: 16, maxNumSeqs: 4 },
       budget: 8,
     });
-    const preemptions = sim.replicas.map(({ subserver }) => subserver.counters.get('num_preemptions') + subserver.counters.get('kv_evictions'));
+    const preemptions = sim.replicas.map(
+      ({ subserver }) => subserver.counters.get('num_preemptions') + subserver.counters.get('kv_evictions'),
+    );
     expect(Math.max(...preemptions)).toBeGreaterThan(0);
   });
 
   it('whatever the network loses, doubles, delays and reorders, under every policy', async () => {
     const policy = fc.oneof(
       fc.constant<PolicySpec>({ kind: 'eager' }),
-      fc.record({ kind: fc.constant('threshold' as const), threshold: fc.integer({ min: 1, max: 12 }), maxWaitMs: fc.constant(60) }),
+      fc.record({
+        kind: fc.constant('threshold' as const),
+        threshold: fc.integer({ min: 1, max: 12 }),
+        maxWaitMs: fc.constant(60),
+      }),
     );
     const scenario = fc.record({
       numRequests: fc.integer({ min: 1, max: 10 }),
@@ -135,7 +158,8 @@ describe('the asynchronous runtime writes what the sequential loop writes', () =
     });
     await fc.assert(
       fc.asyncProperty(scenario, async ({ isSampled, ...rest }) => {
-        const sampling = (i: number): SamplingParams => (isSampled ? { ...greedy, temperature: 0.8, seed: i } : greedy);
+        const sampling = (i: number): SamplingParams =>
+          isSampled ? { ...greedy, temperature: 0.8, seed: i } : greedy;
         await check({ ...base, ...rest, sampling, maxTokens: 16 });
       }),
       { numRuns: 60 },
