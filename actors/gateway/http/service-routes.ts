@@ -1,0 +1,57 @@
+import type { FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
+import { TokenrailError } from '../../../core/errors.ts';
+import type { Readiness } from '../readiness.ts';
+import { PATHS } from './paths.ts';
+
+export interface ServiceRoutesOptions {
+  servedModelNames: readonly string[];
+  /** Seconds since the epoch at which the gateway started. */
+  createdSeconds: number;
+  version: string;
+  readiness: () => Readiness;
+  registry: Registry;
+  retryAfterSeconds: number;
+  maxModelLenTokens: () => number | undefined;
+}
+
+/** Models, health, version and metrics. */
+export function addServiceRoutes(app: FastifyInstance, options: ServiceRoutesOptions): void {
+  addModelRoutes(app, options);
+  app.get(PATHS.live[1], () => ({ status: 'live' }));
+  for (const path of [PATHS.ready[1], PATHS.readyAlias[1]]) {
+    app.get(path, (_request, reply) => {
+      const state = options.readiness();
+      if (state.status === 'ready') return reply.send(state);
+      return reply.code(503).header('retry-after', String(options.retryAfterSeconds)).send(state);
+    });
+  }
+  app.get(PATHS.version[1], () => ({ version: options.version }));
+  app.get(PATHS.metrics[1], async (_request, reply) => {
+    const text = await options.registry.metrics();
+    return reply.type(options.registry.contentType).send(text);
+  });
+}
+
+function addModelRoutes(app: FastifyInstance, options: ServiceRoutesOptions): void {
+  const card = (id: string): object => ({
+    id,
+    object: 'model',
+    created: options.createdSeconds,
+    owned_by: 'tokenrail',
+    root: options.servedModelNames[0],
+    max_model_len: options.maxModelLenTokens() ?? null,
+  });
+  app.get(PATHS.models[1], () => ({ object: 'list', data: options.servedModelNames.map(card) }));
+  app.get<{ Params: { '*': string } }>(PATHS.model[1], (request, reply) => {
+    const name = request.params['*'];
+    if (!options.servedModelNames.includes(name)) throw modelNotFound(name);
+    return reply.send(card(name));
+  });
+}
+
+/** The answer to a request for a model nobody serves. */
+export function modelNotFound(name: string): TokenrailError {
+  const shown = name.length <= 100 ? name : `${name.slice(0, 100)}…`;
+  return new TokenrailError('model_not_found', `The model '${shown}' does not exist.`, { param: 'model' });
+}

@@ -1,0 +1,15 @@
+// Streams an answer over NATS: npx tsx examples/nats-client.ts nats://127.0.0.1:4222 "Your question"
+import { connect, createInbox } from 'nats';
+
+const [servers, content = 'Tom has 3 apples and buys 4. How many?'] = process.argv.slice(2);
+const bus = await connect({ servers });
+const inbox = createInbox();
+const answer = bus.subscribe(inbox);
+const request = { model: 'tokenrail', messages: [{ role: 'user', content }] };
+bus.publish('tokenrail.requests', JSON.stringify(request), { reply: inbox });
+for await (const { data } of answer) {
+  if (data.length === 0) break; // the end of the answer, or nobody listens
+  const { choices, error } = JSON.parse(Buffer.from(data).toString());
+  process.stdout.write(error?.message ?? choices[0]?.delta.content ?? '');
+}
+await bus.close();

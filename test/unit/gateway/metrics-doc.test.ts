@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { AdmissionGate } from '../../../actors/gateway/admission-gate.ts';
+import { Fleet } from '../../../actors/gateway/fleet.ts';
+import { registerFleetMetrics } from '../../../actors/gateway/metrics/fleet-metrics.ts';
+import { GatewayMetrics } from '../../../actors/gateway/metrics/gateway-metrics.ts';
+import { LocalBroker } from '../../helpers/local-bus.ts';
+import { ManualClock } from '../../helpers/manual-clock.ts';
+import { deployment } from './setup.ts';
+
+function makeMetrics(): { metrics: GatewayMetrics; fleet: Fleet } {
+  const metrics = new GatewayMetrics('tokenrail', 'small');
+  const fleet = new Fleet({ deployment, configHash: 'hash', heartbeatStaleMs: 2_000, stepHungMs: 1_000 }, new ManualClock());
+  registerFleetMetrics(metrics.registry, { fleet, gate: new AdmissionGate(2, 2), bus: new LocalBroker().connect() });
+  return { metrics, fleet };
+}
+
+describe('docs/metrics.md', () => {
+  it('lists exactly the metrics that exist, with their kinds', async () => {
+    const text = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8');
+    const documented = [...text.matchAll(/^\| `(tokenrail_\w+)` \| (\w+) \|/gm)].map((match) => `${match[1]} ${match[2]}`);
+    const { metrics } = makeMetrics();
+    const existing = (await metrics.registry.getMetricsAsJSON()).map(({ name, type }) => `${name} ${String(type)}`);
+    expect(documented.sort()).toEqual(existing.sort());
+  });
+});
+
+describe('metrics of the replicas', () => {
+  it('show the newest heartbeat under model and replica, and refuse odd counter names', async () => {
+    const { metrics, fleet } = makeMetrics();
+    const common = { kind: 'heartbeat', instance: 'i', configHash: 'hash', state: 'serving', maxModelLenTokens: 512 } as const;
+    const load = { running: 3, waiting: 2, pending: 1, kvUsedBlocks: 2, kvTotalBlocks: 8, stepAgeMs: 0 };
+    const counters = { num_preemptions: 4, 'odd"name': 1, steps: 9 };
+    fleet.observe({ ...common, ...load, model: 2, replica: 'a', counters });
+    fleet.observe({ ...common, ...load, model: 2, replica: 'a', counters, running: 5 });
+    const text = await metrics.registry.metrics();
+    expect(text).toContain('tokenrail_num_requests_running{model_name="large",replica="a"} 5');
+    expect(text).toContain('tokenrail_kv_cache_usage_perc{model_name="large",replica="a"} 0.25');
+    expect(text).toContain('tokenrail_num_preemptions_total{model_name="large",replica="a"} 4');
+    expect(text).toContain('event="steps"} 9');
+    expect(text).not.toContain('odd');
+    expect(await metrics.registry.metrics()).toContain('event="steps"} 9'); // read twice, counted once
+  });
+});
