@@ -40,8 +40,8 @@ export function readyBanner(
   const lines = [
     `tokenrail is ready at ${launched.url}`,
     '',
-    `broker: ${launched.broker.description} at ${launched.broker.url}`,
-    ...launched.broker.limits.map((limit) => `  limit: ${limit}`),
+    `broker: ${launched.broker.description}`,
+    ...(launched.broker.limits.length === 0 ? [] : [`  limits: ${launched.broker.limits.join(', ')}`]),
     'models:',
     ...launched.subservers().map((info) => modelLine(info, info.model === home)),
     `router: ${deployment.defaultRouter} (also ${

@@ -29,7 +29,7 @@ function isTextual(inner: z.core.$ZodType, meta: FieldMeta): boolean {
 }
 
 function walk(schema: z.ZodObject, prefix: readonly string[], entries: CatalogEntry[]): void {
-  for (const [name, child] of Object.entries(schema.shape)) {
+  for (const [name, child] of Object.entries<z.ZodType>(schema.shape)) {
     const path = [...prefix, name];
     const meta = fields.get(child);
     const inner = unwrap(child);

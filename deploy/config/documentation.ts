@@ -53,7 +53,7 @@ export function defaultText(entry: CatalogEntry): string {
   if (typeof defaultValue === 'object' && defaultValue !== null) {
     return 'kind' in defaultValue ? String(defaultValue.kind) : 'none';
   }
-  return String(defaultValue);
+  return typeof defaultValue === 'string' ? defaultValue : JSON.stringify(defaultValue);
 }
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
+import type { Document } from 'yaml';
 import { TokenrailError, toTokenrailError } from '../../core/errors.ts';
 import { catalog } from './catalog.ts';
 import type { CatalogEntry } from './catalog.ts';
@@ -87,7 +88,7 @@ export function fileSource(path: string): Source {
   const document = parseDocument(text, { uniqueKeys: true });
   const problem = document.errors[0];
   if (problem !== undefined) throw invalid(`${path}: ${problem.message}`);
-  const content: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
+  const content = contentOf(document, path);
   if (typeof content !== 'object' || Array.isArray(content))
     throw invalid(`${path}: expected keys and values`);
   try {
@@ -96,6 +97,14 @@ export function fileSource(path: string): Source {
   } catch (thrown) {
     const error = toTokenrailError(thrown, 'config_invalid');
     throw invalid(`${path}: ${error.message}`, error.param);
+  }
+}
+
+function contentOf(document: Document, path: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 }) ?? {};
+  } catch (thrown) {
+    throw invalid(`${path}: ${(thrown as Error).message}`);
   }
 }
 

@@ -5,19 +5,21 @@ import { startBrokerRole } from '../roles/broker.ts';
 import { ok } from './check.ts';
 import type { Check } from './check.ts';
 
+const clock = new SystemClock();
+
 /** Starts or reaches the broker that `serve` would use, and sends a message there and back. */
 export const brokerCheck: Check = {
   name: 'broker',
   fix: 'start the server that --nats names and check its address and token; or leave --nats out to use the embedded broker',
   run: async (resolved) => {
-    const broker = await startBrokerRole(resolved);
+    const broker = await startBrokerRole({ resolved, clock, logger: silentLogger });
     try {
       const bus = await connectNats({
         servers: broker.info.url,
         name: 'tokenrail doctor',
-        token: resolved.config.natsToken,
+        ...(resolved.config.natsToken === undefined ? {} : { token: resolved.config.natsToken }),
         logger: silentLogger,
-        clock: new SystemClock(),
+        clock,
         connectTimeoutMs: resolved.config.advanced.connectTimeoutMs,
       });
       const subject = `${resolved.deployment.namespace}.doctor`;

@@ -37,7 +37,8 @@ export class ForkedRole<Info> {
   /** Starts the process; the role waits for {@link run}. */
   constructor() {
     // The child inherits standard error for its log; standard output belongs to this process's command.
-    this.process = fork(CHILD, [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    // Detached: Ctrl-C in a terminal goes to this process alone, which then ends the others in order.
+    this.process = fork(CHILD, [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], detached: true });
     let failure: TokenrailError | undefined;
     const ready = deferred<Info>();
     this.process.on('message', (message: ChildMessage) => {

@@ -44,8 +44,10 @@ export async function launchInline({ resolved, clock, logger }: LaunchDeps): Pro
   await requireFreePort(config.host, config.port);
   const { maskIdsFrom } = await checkDeployment(resolved);
   const started = new Started();
+  // Nothing is started again here; the clients' own errors follow.
+  const onFailure = (error: Error): void => logger.error({}, error.message);
   try {
-    const broker = await started.add(startBrokerRole(resolved));
+    const broker = await started.add(startBrokerRole({ resolved, clock, logger, onFailure }));
     const context: RoleContext = {
       resolved,
       natsUrl: broker.info.url,

@@ -98,14 +98,13 @@ interface FleetParts {
 /** A wrong configuration does not get better by starting again. */
 const isFatal = ({ failure }: RoleExit): boolean => failure?.code === 'config_invalid';
 
-const givenBroker = async (resolved: ResolvedConfig): Promise<BrokerInfo> =>
-  (await startBrokerRole(resolved)).info;
+const givenBroker = async (deps: LaunchDeps): Promise<BrokerInfo> => (await startBrokerRole(deps)).info;
 
 async function startParts(prepared: Prepared, deps: LaunchDeps, maskIdsFrom: number): Promise<FleetParts> {
   const { resolved } = deps;
   const fatal = deferred<Error>();
   prepared.broker?.run({ role: 'broker' }, resolved);
-  const brokerInfo = await (prepared.broker?.ready ?? givenBroker(resolved));
+  const brokerInfo = await (prepared.broker?.ready ?? givenBroker(deps));
   const natsUrl = brokerInfo.url;
   void prepared.broker?.exited.then((exit) =>
     fatal.resolve(new TokenrailError('bus_unavailable', `the broker ended: ${describeExit(exit)}`)),

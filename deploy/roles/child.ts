@@ -1,5 +1,6 @@
 import { SystemClock } from '../../core/system-clock.ts';
 import { toTokenrailError } from '../../core/errors.ts';
+import type { TokenrailError } from '../../core/errors.ts';
 import { createLogger } from '../log.ts';
 import type { ResolvedConfig } from '../config/deployment.ts';
 import type { ChildMessage, ParentMessage, RoleSpec } from './ipc.ts';
@@ -9,16 +10,18 @@ import type { RunningRole } from './role.ts';
 const STOP_LIMIT_MS = 2000;
 
 /** Each role's code is loaded only where it runs: a gateway needs no engine, a broker neither. */
-async function startRole(spec: RoleSpec, resolved: ResolvedConfig): Promise<RunningRole<unknown>> {
-  if (spec.role === 'broker') return (await import('./broker.ts')).startBrokerRole(resolved);
-  const name = spec.role === 'gateway' ? 'gateway' : spec.modelName;
-  const context = {
-    resolved,
-    natsUrl: spec.natsUrl,
-    natsToken: resolved.config.natsToken,
-    clock: new SystemClock(),
-    logger: createLogger(resolved.config, { name }),
-  };
+async function startRole(
+  spec: RoleSpec,
+  resolved: ResolvedConfig,
+  onFailure: (error: TokenrailError) => void,
+): Promise<RunningRole<unknown>> {
+  const clock = new SystemClock();
+  const name = spec.role === 'subserver' ? spec.modelName : spec.role;
+  const logger = createLogger(resolved.config, { name });
+  if (spec.role === 'broker') {
+    return (await import('./broker.ts')).startBrokerRole({ resolved, clock, logger, onFailure });
+  }
+  const context = { resolved, natsUrl: spec.natsUrl, natsToken: resolved.config.natsToken, clock, logger };
   if (spec.role === 'gateway') return (await import('./gateway.ts')).startGatewayRole(context);
   const { modelName, maskIdsFrom } = spec;
   return (await import('./subserver.ts')).startSubserverRole({ ...context, modelName, maskIdsFrom });
@@ -37,17 +40,15 @@ class ChildProcess {
   private isEnding = false;
 
   run(spec: RoleSpec, resolved: ResolvedConfig): void {
-    this.starting = startRole(spec, resolved).then(
-      async (role) => {
-        await send({ kind: 'ready', info: role.info });
-        return role;
-      },
-      async (thrown: unknown) => {
-        const { code, message } = toTokenrailError(thrown);
-        await send({ kind: 'failed', code, message });
-        process.exit(1);
-      },
-    );
+    const fail = async (thrown: unknown): Promise<undefined> => {
+      const { code, message } = toTokenrailError(thrown);
+      await send({ kind: 'failed', code, message });
+      process.exit(1);
+    };
+    this.starting = startRole(spec, resolved, (error) => void fail(error)).then(async (role) => {
+      await send({ kind: 'ready', info: role.info });
+      return role;
+    }, fail);
   }
 
   async drain(timeoutMs: number): Promise<void> {

@@ -2,6 +2,7 @@ import { startGateway } from '../../actors/gateway/index.ts';
 import type { GatewayOptions } from '../../actors/gateway/index.ts';
 import { newId } from '../../core/ids.ts';
 import { connectNats } from '../../transport/nats.ts';
+import { Subjects } from '../../transport/subjects.ts';
 import { readCheckpointFacts } from '../checkpoint-facts.ts';
 import { requireFreePort } from '../ports.ts';
 import type { ResolvedConfig } from '../config/deployment.ts';
@@ -50,8 +51,9 @@ export async function startGatewayRole(context: RoleContext): Promise<RunningRol
   const id = newId('gw', Math.random, 8);
   const bus = await connectNats({
     servers: context.natsUrl,
+    inboxPrefix: new Subjects(resolved.deployment.namespace).inbox('gateway', id, 'request'),
     name: `tokenrail gateway ${id}`,
-    token: context.natsToken,
+    ...(context.natsToken === undefined ? {} : { token: context.natsToken }),
     logger,
     clock,
     connectTimeoutMs: config.advanced.connectTimeoutMs,

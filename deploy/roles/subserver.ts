@@ -7,6 +7,7 @@ import { createOnnxEngine } from '../../engine/onnx/index.ts';
 import type { Router } from '../../routers/router.ts';
 import { createPolicy } from '../../scheduling/index.ts';
 import { connectNats } from '../../transport/nats.ts';
+import { Subjects } from '../../transport/subjects.ts';
 import type { ResolvedConfig } from '../config/deployment.ts';
 import type { ResolvedModel } from '../config/models.ts';
 import { joinNeeds, loadRouters } from '../load-routers.ts';
@@ -91,8 +92,9 @@ export async function startSubserverRole(context: SubserverRoleContext): Promise
   const { engine, info } = observed(engineOf(model, routers, context));
   const bus = await connectNats({
     servers: context.natsUrl,
+    inboxPrefix: new Subjects(resolved.deployment.namespace).inbox('subserver', replica, 'request'),
     name: `tokenrail ${model.name} ${replica}`,
-    token: context.natsToken,
+    ...(context.natsToken === undefined ? {} : { token: context.natsToken }),
     logger,
     clock,
     connectTimeoutMs: resolved.config.advanced.connectTimeoutMs,

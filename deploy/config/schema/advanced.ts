@@ -10,7 +10,7 @@ export const advancedSchema = z.strictObject({
   heartbeatStaleMs: milliseconds(2000, 'A replica without a heartbeat for this long counts as gone.'),
   stepHungMs: milliseconds(10_000, 'An engine step that lasts longer makes the replica count as hung.'),
   resendMs: milliseconds(
-    500,
+    1000,
     'A handoff without any sign of life from its receiver is sent again after this time.',
   ),
   admitTimeoutMs: milliseconds(2000, 'The gateway repeats an admission without an answer after this time.'),

@@ -45,6 +45,7 @@ export const deploymentShape = {
     placeholder: 'URL',
     help: 'The broker, such as nats://127.0.0.1:4222.',
     defaultText: 'a nats-server on the PATH, else the embedded broker',
+    isSecret: true, // the URL may carry credentials
   }),
   natsToken: field(z.string().min(1).optional(), {
     section,

@@ -37,10 +37,10 @@ export const engineShape = {
     placeholder: 'N',
     help: 'Threads of one engine; 0 divides the cores among all engines of the machine.',
   }),
-  maxNumSeqs: field(z.int().min(1).max(256), {
+  maxNumSeqs: field(z.int().min(1).max(32), {
     section,
     placeholder: 'N',
-    help: 'Rows of one step at most.',
+    help: 'Rows of one step at most; 32 is the largest step of the ONNX engine.',
   }),
   maxNumBatchedTokens: field(z.int().min(16).max(65_536), {
     section,
