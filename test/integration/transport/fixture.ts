@@ -13,6 +13,8 @@ import {
 
 export const clock = new SystemClock();
 
+export const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 export const text = (payload: Uint8Array): string => new TextDecoder().decode(payload);
@@ -49,9 +51,9 @@ export async function settle(publisher: Bus, ...receivers: Bus[]): Promise<void>
 }
 
 export interface Fixture {
-  broker(): TestBroker;
+  broker: () => TestBroker;
   /** A further connection, closed after the test. */
-  connect(options?: Partial<NatsOptions>): Promise<Bus>;
+  connect: (options?: Partial<NatsOptions>) => Promise<Bus>;
 }
 
 export type BrokerVariant = 'embedded' | 'embedded, in a thread' | 'nats-server';

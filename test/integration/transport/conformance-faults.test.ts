@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { ALL_BROKERS, bytes, codeOf, describeOnBrokers, nextStatus, range, settle, text } from './fixture.ts';
+
+describeOnBrokers('bus: limits and faults', ALL_BROKERS, ({ connect, broker }) => {
+  test('a payload of exactly the limit passes, one byte more is refused here and the connection lives', async () => {
+    const [a, b] = [await connect(), await connect()];
+    const sizes: number[] = [];
+    b.subscribe('big', ({ payload }) => sizes.push(payload.length));
+    await b.flush();
+    expect(a.maxPayloadBytes).toBe(1_048_576);
+    a.publish('big', new Uint8Array(1_048_576));
+    expect(await codeOf(() => a.publish('big', new Uint8Array(1_048_577)))).toBe('payload_over_bus_limit');
+    const headers = { k: 'v' };
+    expect(await codeOf(() => a.publish('big', new Uint8Array(1_048_570), { headers }))).toBe(
+      'payload_over_bus_limit',
+    );
+    const asRequest = (): unknown => a.request('big', new Uint8Array(3 << 20), { timeoutMs: 30_000 });
+    expect(await codeOf(asRequest)).toBe('payload_over_bus_limit');
+    a.publish('big', bytes('after'));
+    await settle(a, b);
+    expect(sizes).toEqual([1_048_576, 5]);
+    expect([a.status, a.counters()['reconnects']]).toEqual(['connected', 0]);
+  });
+
+  test('a handler that throws or rejects is counted and stops nothing', async () => {
+    const [a, b] = [await connect(), await connect()];
+    const got: string[] = [];
+    b.subscribe('bad.throws', () => {
+      throw new Error('handler failed');
+    });
+    b.subscribe('bad.rejects', async () => {
+      await Promise.resolve();
+      throw new Error('handler failed later');
+    });
+    b.subscribe('bad.*', ({ subject }) => got.push(subject));
+    await b.flush();
+    for (const i of range(20)) a.publish(i % 2 === 0 ? 'bad.throws' : 'bad.rejects', bytes('x'));
+    await settle(a, b);
+    expect(got.length).toBe(20);
+    expect(b.counters()['handlerErrors']).toBe(20);
+  });
+
+  test('close flushes, is the same promise twice, and ends the bus', async () => {
+    const [a, b] = [await connect(), await connect()];
+    let got = 0;
+    b.subscribe('c', () => (got += 1));
+    await b.flush();
+    const statuses: string[] = [];
+    a.onStatus((status) => statuses.push(status));
+    for (const i of range(300)) a.publish('c', bytes(String(i)));
+    const closing = a.close();
+    expect(a.close()).toBe(closing);
+    await closing;
+    await b.flush();
+    expect(got).toBe(300);
+    expect([a.status, statuses]).toEqual(['closed', ['closed']]);
+    expect(await codeOf(() => a.publish('c', bytes('x')))).toBe('bus_unavailable');
+    expect(await codeOf(() => a.subscribe('c', () => {}))).toBe('bus_unavailable');
+    expect(await codeOf(() => a.request('c', bytes('x'), { timeoutMs: 30_000 }))).toBe('bus_unavailable');
+    expect(await codeOf(() => a.flush())).toBe('bus_unavailable');
+  });
+
+  test('close ends open requests', async () => {
+    const a = await connect();
+    a.subscribe('deaf', () => {});
+    const code = codeOf(() => a.request('deaf', bytes('x'), { timeoutMs: 30_000 }));
+    await a.flush();
+    await a.close();
+    expect(await code).toBe('bus_unavailable');
+  });
+
+  test('an outage is seen, counted, and healed with all subscriptions on the same port', async () => {
+    const [a, b] = [await connect(), await connect()];
+    const got: string[] = [];
+    const gone = b.subscribe('r.*', () => got.push('removed during the outage'));
+    b.subscribe('r.*', ({ payload }) => got.push(text(payload)));
+    await b.flush();
+    a.subscribe('deaf', () => {});
+    const pending = codeOf(() => a.request('deaf', bytes('x'), { timeoutMs: 600_000 }));
+    await a.flush();
+    const down = [nextStatus(a, 'disconnected'), nextStatus(b, 'disconnected')];
+    await broker().stop();
+    await Promise.all(down);
+    expect(await pending).toBe('bus_unavailable');
+    expect(await codeOf(() => a.request('r.x', bytes('x'), { timeoutMs: 600_000 }))).toBe('bus_unavailable');
+    expect(await codeOf(() => a.flush())).toBe('bus_unavailable');
+    for (const i of range(25)) a.publish('r.x', bytes(`lost ${i}`));
+    expect(a.counters()['lostWhileDisconnected']).toBe(25);
+    gone.unsubscribe();
+    b.subscribe('during', ({ payload }) => got.push(text(payload)));
+    const up = [nextStatus(a, 'connected'), nextStatus(b, 'connected')];
+    await broker().restart();
+    await Promise.all(up);
+    await settle(b, b);
+    a.publish('r.x', bytes('after'));
+    a.publish('during', bytes('new'));
+    await settle(a, b);
+    expect(got).toEqual(['after', 'new']);
+    expect([a.counters()['reconnects'], a.status]).toEqual([1, 'connected']);
+  });
+
+  test('the payload limit follows the broker after a restart', async () => {
+    const a = await connect();
+    const up = nextStatus(a, 'connected');
+    await broker().restart({ maxPayloadBytes: 65_536 });
+    await up;
+    expect(a.maxPayloadBytes).toBe(65_536);
+    expect(await codeOf(() => a.publish('x', new Uint8Array(65_537)))).toBe('payload_over_bus_limit');
+    a.publish('x', new Uint8Array(65_536));
+    await a.flush();
+  });
+
+  test('a bus can be closed during an outage', async () => {
+    const a = await connect();
+    const down = nextStatus(a, 'disconnected');
+    await broker().stop();
+    await down;
+    await a.close();
+    expect(a.status).toBe('closed');
+    await broker().restart({ maxPayloadBytes: 1_048_576 });
+  });
+});
