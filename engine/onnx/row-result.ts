@@ -40,7 +40,7 @@ export function sampledRow(
 ): RowResult {
   const { logSumExp, entropy } = outputs.signals(position);
   if (!Number.isFinite(entropy) || !Number.isFinite(logSumExp)) {
-    return failedRow(row.seq, 'the model produced NaN or infinite logits');
+    return failedRow(row.seq);
   }
   const topValues = outputs.topValues(position);
   const topIds = outputs.topIds(position);
@@ -99,6 +99,7 @@ function draw(
   }
 }
 
-function failedRow(seq: number, message: string): RowResult {
+/** The result of a row whose numbers went wrong. */
+export function failedRow(seq: number, message = 'the model produced NaN or infinite values'): RowResult {
   return { seq, ok: false, code: 'numerical_failure', message };
 }

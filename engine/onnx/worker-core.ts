@@ -2,7 +2,7 @@ import type { EngineInfo, RowResult, SignalNeeds, StepRow, StepTiming } from '..
 import { countParameters } from './checkpoint/expected-tensors.ts';
 import { loadModel, type LoadedModel } from './load-model.ts';
 import type { ResolvedOptions } from './options.ts';
-import { sampledRow, unsampledRow, type ResultContext } from './row-result.ts';
+import { failedRow, sampledRow, unsampledRow, type ResultContext } from './row-result.ts';
 import { CachePool } from './runtime/sequence-cache.ts';
 import { stepNowMs } from './step-timer.ts';
 import { WEIGHT } from './weights/weight-names.ts';
@@ -55,8 +55,12 @@ export class WorkerCore {
       wanted: row.sample ? ('last' as const) : ('none' as const),
     }));
     const { outputs, firstPositions, runMs } = this.model.runner.run(fed);
+    let firstToken = 0;
     const results = rows.map((row, index) => {
       const position = firstPositions[index] ?? -1;
+      const areFinite = outputs.areFinite(firstToken, row.tokens.length);
+      firstToken += row.tokens.length;
+      if (!areFinite) return failedRow(row.seq);
       return position < 0 ? unsampledRow(row.seq) : sampledRow(row, outputs, position, needs, this.context);
     });
     return { rows: results, timing: { runMs, totalMs: stepNowMs() - startMs } };

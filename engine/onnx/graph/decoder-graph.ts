@@ -37,7 +37,7 @@ export function buildDecoderGraph(weights: WeightsFile, spec: GraphSpec): Uint8A
   graph.linear(OUTPUT.hidden, WEIGHT.head, size, OUTPUT.logits);
   graph.output(OUTPUT.hidden, ONNX_TYPE.float32, [1, 'positions', config.hiddenSize]);
   graph.output(OUTPUT.logits, ONNX_TYPE.float32, [1, 'positions', config.vocabSize]);
-  addSignals(graph, spec);
+  addSignals(graph, spec, final.normed);
   return graph.encode();
 }
 

@@ -18,6 +18,8 @@ export const OUTPUT = {
   done: 'done',
   /** [1, S, V] raw logits. */
   logits: 'logits',
+  /** [1, T, 1]: sum of each token's vector after the final norm; not finite where the model broke down. */
+  tokenSums: 'token_sums',
   /** [1, S, hidden], after the final norm. */
   hidden: 'hidden',
   /** [1, S, 1], over the whole width. */

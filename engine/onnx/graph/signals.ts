@@ -6,9 +6,13 @@ import { OUTPUT } from './io-names.ts';
 /**
  * Signals from the raw logits x: p = softmax(x), lse = max x − ln max p, H = lse − Σ p·x, and the top k.
  * (`ReduceLogSumExp` would give lse as well, three times slower.) Any NaN or infinity among a row's logits makes
- * Σ p·x, and so H, non-finite: that is how bad rows are found.
+ * Σ p·x, and so H, non-finite: that is how bad rows are found. It is not enough with int4 layers, whose
+ * rounding to int8 turns a NaN into some number, the head's input included; hence the sums of the vectors
+ * before the head, of every token.
+ *
+ * @param final the vectors after the final norm, [1, T, hidden]
  */
-export function addSignals(graph: GraphBuilder, spec: GraphSpec): void {
+export function addSignals(graph: GraphBuilder, spec: GraphSpec, final: string): void {
   const { logits } = OUTPUT;
   const lastAxis = { lists: { axes: [-1] } };
   const probabilities = graph.node('Softmax', [logits], 'probabilities', { ints: { axis: -1 } });
@@ -18,6 +22,8 @@ export function addSignals(graph: GraphBuilder, spec: GraphSpec): void {
   graph.node('Sub', [maxLogit, logMaxProbability], OUTPUT.logSumExp);
   const products = graph.node('Mul', [probabilities, logits], 'probability_times_logit');
   const axes = graph.int64('last_axis', [-1]);
+  graph.node('ReduceSum', [final, axes], OUTPUT.tokenSums);
+  graph.output(OUTPUT.tokenSums, ONNX_TYPE.float32, [1, 'tokens', 1]);
   const expected = graph.node('ReduceSum', [products, axes], 'expected_logit');
   graph.node('Sub', [OUTPUT.logSumExp, expected], OUTPUT.entropy);
   for (const name of [OUTPUT.logSumExp, OUTPUT.entropy])

@@ -31,11 +31,3 @@ export class Int64Scratch {
     this.halves[index * 2] = value;
   }
 }
-
-/** Element of an int64 tensor that holds token ids, without going through BigInt. */
-export function readIds(ids: BigInt64Array, start: number, length: number): Int32Array {
-  const halves = new Int32Array(ids.buffer, ids.byteOffset + start * 8, length * 2);
-  const result = new Int32Array(length);
-  for (let i = 0; i < length; i += 1) result[i] = halves[i * 2] as number;
-  return result;
-}

@@ -53,11 +53,11 @@ export class RaggedRunner {
     const graph = this.ladder.find((candidate) => candidate.rows >= Math.max(rows.length, minRows));
     if (graph === undefined) throw new Error(`no graph for ${rows.length} rows`);
     const slots = graph.assign(rows.map((row) => row.cache));
-    this.feedTokens(graph, rows);
+    const tokens = this.feedTokens(graph, rows);
     this.feedLengths(graph, rows, slots);
     if (graph.rows > 1) this.feedSlots(graph, rows, slots);
     const { count, firstPositions } = this.feedPositions(graph, rows);
-    const runMs = this.execute(graph, rows, slots, count);
+    const runMs = this.execute(graph, rows, slots, this.outputs.fetches(count, tokens));
     return { outputs: this.outputs, firstPositions, runMs };
   }
 
@@ -69,12 +69,13 @@ export class RaggedRunner {
     for (const graph of this.ladder) graph.session.dispose();
   }
 
-  private feedTokens(graph: GraphSlots, rows: readonly RunnerRow[]): void {
+  private feedTokens(graph: GraphSlots, rows: readonly RunnerRow[]): number {
     let total = 0;
     for (const row of rows) total += row.tokens.length;
     graph.feeds[INPUT.ids] = this.ids.tensor(total);
     let at = 0;
     for (const row of rows) for (const token of row.tokens) this.ids.set(at++, token);
+    return total;
   }
 
   private feedLengths(graph: GraphSlots, rows: readonly RunnerRow[], slots: readonly number[]): void {
@@ -144,9 +145,8 @@ export class RaggedRunner {
     graph: GraphSlots,
     rows: readonly RunnerRow[],
     slots: readonly number[],
-    count: number,
+    outputs: Readonly<Fetches>,
   ): number {
-    const outputs = this.outputs.fetches(count);
     if (this.kvPath === 'in-place') {
       const fetches = Object.assign(graph.fetches, outputs);
       const startMs = stepNowMs();

@@ -1,114 +1,98 @@
-import { OUTPUT } from '../graph/io-names.ts';
 import type { GraphSpec } from '../graph/graph-spec.ts';
-import { readIds } from './int64-scratch.ts';
-import { float32Tensor, type Fetches, type RawTensor, type RunResult } from './ort-session.ts';
+import { OUTPUT } from '../graph/io-names.ts';
+import type { Fetches, RunResult } from './ort-session.ts';
+import { OutputBuffer } from './output-buffer.ts';
 
-const SCALAR_OUTPUTS = [OUTPUT.logSumExp, OUTPUT.entropy] as const;
-
-/** Signals of one position, as views or copies that hold until the next run. */
+/** The numbers that describe one position. */
 export interface PositionSignals {
   logSumExp: number;
   entropy: number;
+  /** Probability of ids that are never sampled. */
   paddedMass: number;
 }
 
 /**
- * The tensors that a run writes its signals to, for up to `capacity` positions; shared by all graphs of a
- * model, since only one runs at a time.
+ * The tensors that runs write their results to; shared by all graphs of a model, since only one runs at a
+ * time. Positions are those asked for in the run, tokens all that were fed, both in the order of the rows.
  */
 export class StepOutputs {
-  private readonly widths: ReadonlyMap<string, number>;
-  private readonly buffers = new Map<string, Float32Array | BigInt64Array>();
-  private readonly fetchesByCount = new Map<number, Fetches>();
-  private capacity = 0;
+  private readonly logitsBuffer: OutputBuffer;
+  private readonly hiddenBuffer: OutputBuffer;
+  private readonly topValuesBuffer: OutputBuffer;
+  private readonly topIdsBuffer: OutputBuffer;
+  private readonly logSumExp = new OutputBuffer('float32', 1);
+  private readonly entropy = new OutputBuffer('float32', 1);
+  private readonly paddedMass: OutputBuffer | undefined;
+  private readonly tokenSums = new OutputBuffer('float32', 1);
+  private readonly perPosition: ReadonlyMap<string, OutputBuffer>;
+  private readonly tensors: Fetches = {};
 
   constructor(spec: Omit<GraphSpec, 'rows'>) {
     const { config, topK } = spec;
-    const widths = new Map<string, number>([
-      [OUTPUT.logits, config.vocabSize],
-      [OUTPUT.hidden, config.hiddenSize],
-      [OUTPUT.topValues, topK],
-      [OUTPUT.topIds, topK],
+    this.logitsBuffer = new OutputBuffer('float32', config.vocabSize);
+    this.hiddenBuffer = new OutputBuffer('float32', config.hiddenSize);
+    this.topValuesBuffer = new OutputBuffer('float32', topK);
+    this.topIdsBuffer = new OutputBuffer('int64', topK);
+    const perPosition = new Map<string, OutputBuffer>([
+      [OUTPUT.logits, this.logitsBuffer],
+      [OUTPUT.hidden, this.hiddenBuffer],
+      [OUTPUT.topValues, this.topValuesBuffer],
+      [OUTPUT.topIds, this.topIdsBuffer],
+      [OUTPUT.logSumExp, this.logSumExp],
+      [OUTPUT.entropy, this.entropy],
     ]);
-    for (const name of SCALAR_OUTPUTS) widths.set(name, 1);
-    if (spec.sampledVocab < config.vocabSize) widths.set(OUTPUT.paddedMass, 1);
-    this.widths = widths;
+    if (spec.sampledVocab < config.vocabSize) {
+      this.paddedMass = new OutputBuffer('float32', 1);
+      perPosition.set(OUTPUT.paddedMass, this.paddedMass);
+    }
+    this.perPosition = perPosition;
   }
 
-  /** Output tensors for a run with this many positions; valid until a larger count is asked for. */
-  fetches(count: number): Readonly<Fetches> {
-    if (count > this.capacity) this.grow(count);
-    let fetches = this.fetchesByCount.get(count);
-    if (fetches === undefined) {
-      fetches = {};
-      for (const [name, width] of this.widths) fetches[name] = this.tensor(name, width, count);
-      this.fetchesByCount.set(count, fetches);
-    }
-    return fetches;
+  /** Output tensors for a run of this size; the same object every time. */
+  fetches(positions: number, tokens: number): Readonly<Fetches> {
+    for (const [name, buffer] of this.perPosition) this.tensors[name] = buffer.tensor(positions);
+    this.tensors[OUTPUT.tokenSums] = this.tokenSums.tensor(tokens);
+    return this.tensors;
   }
 
   /** Takes over results that the runtime allocated itself. */
   copyFrom(result: RunResult): void {
-    for (const name of this.widths.keys()) {
-      const data = result[name]?.data;
-      const buffer = this.buffers.get(name);
-      if (data instanceof Float32Array && buffer instanceof Float32Array) buffer.set(data);
-      else if (data instanceof BigInt64Array && buffer instanceof BigInt64Array) buffer.set(data);
-      else throw new Error(`the runtime returned no ${name}`);
-    }
+    for (const [name, buffer] of this.perPosition) buffer.copyFrom(result[name]);
+    this.tokenSums.copyFrom(result[OUTPUT.tokenSums]);
   }
 
   signals(position: number): PositionSignals {
     return {
-      logSumExp: this.scalar(OUTPUT.logSumExp, position),
-      entropy: this.scalar(OUTPUT.entropy, position),
-      paddedMass: this.widths.has(OUTPUT.paddedMass) ? this.scalar(OUTPUT.paddedMass, position) : 0,
+      logSumExp: this.logSumExp.scalar(position),
+      entropy: this.entropy.scalar(position),
+      paddedMass: this.paddedMass?.scalar(position) ?? 0,
     };
+  }
+
+  /** Whether these tokens went through the model without NaN or infinities. */
+  areFinite(firstToken: number, count: number): boolean {
+    for (let token = firstToken; token < firstToken + count; token += 1) {
+      if (!Number.isFinite(this.tokenSums.scalar(token))) return false;
+    }
+    return true;
   }
 
   /** A view; copy it before the next run. */
   logits(position: number): Float32Array {
-    return this.floats(OUTPUT.logits, position);
+    return this.logitsBuffer.floats(position);
   }
 
   /** A view; copy it before the next run. */
   hidden(position: number): Float32Array {
-    return this.floats(OUTPUT.hidden, position);
+    return this.hiddenBuffer.floats(position);
   }
 
   /** A view; copy it before the next run. */
   topValues(position: number): Float32Array {
-    return this.floats(OUTPUT.topValues, position);
+    return this.topValuesBuffer.floats(position);
   }
 
   topIds(position: number): Int32Array {
-    const width = this.widths.get(OUTPUT.topIds) ?? 0;
-    return readIds(this.buffers.get(OUTPUT.topIds) as BigInt64Array, position * width, width);
-  }
-
-  private scalar(name: string, position: number): number {
-    return (this.buffers.get(name) as Float32Array)[position] ?? NaN;
-  }
-
-  private floats(name: string, position: number): Float32Array {
-    const width = this.widths.get(name) ?? 0;
-    return (this.buffers.get(name) as Float32Array).subarray(position * width, (position + 1) * width);
-  }
-
-  private grow(count: number): void {
-    this.capacity = count;
-    this.fetchesByCount.clear();
-    for (const [name, width] of this.widths) {
-      const size = count * width;
-      this.buffers.set(name, name === OUTPUT.topIds ? new BigInt64Array(size) : new Float32Array(size));
-    }
-  }
-
-  private tensor(name: string, width: number, count: number): RawTensor {
-    const buffer = this.buffers.get(name);
-    const dims = [1, count, width];
-    if (buffer instanceof Float32Array) return float32Tensor(buffer.subarray(0, count * width), dims);
-    const data = (buffer as BigInt64Array).subarray(0, count * width);
-    return { type: 'int64', dims, data, location: 'cpu' };
+    return this.topIdsBuffer.ids(position);
   }
 }

@@ -3,6 +3,8 @@ export const INT4_BLOCK = 32;
 const BLOB_BYTES = INT4_BLOCK / 2;
 /** The code that stands for 0; `MatMulNBits` assumes it where no zero points are given. */
 const ZERO_CODE = 8;
+/** Blocks below this are zero: their scale would not be a normal float32. */
+const SMALLEST_EXTREME = 1e-30;
 
 export interface Int4Matrix {
   /** [rows, blocks, 16] bytes; the earlier of two weights is the low nibble. */
@@ -45,7 +47,7 @@ function quantizeBlock(
     const weight = weights[i] as number;
     if (Math.abs(weight) > Math.abs(extreme)) extreme = weight;
   }
-  if (extreme === 0) return 1; // all codes mean zero; any scale will do
+  if (Math.abs(extreme) < SMALLEST_EXTREME) return 1; // all codes mean zero; any scale will do
   const scale = Math.fround(extreme / -ZERO_CODE);
   const inverse = 1 / scale;
   for (let i = 0; i < length; i += 1) {
