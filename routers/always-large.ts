@@ -9,7 +9,8 @@ const NAME = 'always-large';
  * The guest writes every token: the request goes there at admission, before the home makes a forward pass,
  * and stays. The home is asked for a token only where the guest refused; it then tries again at each one.
  *
- * Options: `guest` (name of the large model; needed with three models and more).
+ * Options: `guest` (name of the large model; default: the last of the configuration that is not the
+ * home).
  */
 export function alwaysLarge(context: RouterContext): Router {
   const options = readOptions(NAME, context, { guest: { kind: 'model' } });

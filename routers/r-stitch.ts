@@ -15,8 +15,8 @@ const NAME = 'r-stitch';
  *
  * H = NaN goes to the large model, and returns from it.
  *
- * Options: `threshold` (0 to 1, default 0.03), `guest` (name of the large model; needed with three models
- * and more).
+ * Options: `threshold` (0 to 1, default 0.03), `guest` (name of the large model; default: the last
+ * model of the configuration that is not the home).
  */
 export function rStitch(context: RouterContext): Router {
   const options = readOptions(NAME, context, {

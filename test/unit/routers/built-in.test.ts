@@ -110,15 +110,16 @@ describe('options', () => {
     expect(() => rStitch(contextOf(HOME, { guest: 'small' }))).toThrow(configError(/"guest" names the home/));
   });
 
-  it('two-model routers need a guest, named where there are several', () => {
+  it('two-model routers need a guest: the one that is named, else the last model that is not the home', () => {
     const three = ['small', 'medium', 'large'];
     for (const factory of [rStitch, alwaysLarge, randomRouter]) {
       expect(() => factory(contextOf(HOME, {}, ['only']))).toThrow(configError(/needs a second model/));
-      expect(() => factory(contextOf(HOME, {}, three))).toThrow(configError(/"guest".*medium, large/));
     }
-    const home = rStitch(contextOf(HOME, { guest: 'large' }, three));
-    expect(home.route(rowsWithEntropy(1))).toEqual([3]);
-    // The model that takes no part would return a request given to it by mistake.
-    expect(alwaysLarge(contextOf(2, { guest: 'large' }, three)).route(rowsWithEntropy(1))).toEqual([3]);
+    expect(rStitch(contextOf(HOME, {}, three)).route(rowsWithEntropy(1))).toEqual([3]);
+    expect(rStitch({ ...contextOf(3, {}, three), home: 3 }).route(rowsWithEntropy(1))).toEqual([2]);
+    expect(rStitch(contextOf(HOME, { guest: 'medium' }, three)).route(rowsWithEntropy(1))).toEqual([2]);
+    // The model that takes no part would pass on a request given to it by mistake.
+    expect(alwaysLarge(contextOf(2, {}, three)).route(rowsWithEntropy(1))).toEqual([3]);
+    expect(rStitch(contextOf(2, {}, three)).route(rowsWithEntropy(0.01))).toEqual([HOME]);
   });
 });

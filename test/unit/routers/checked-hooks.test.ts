@@ -16,7 +16,7 @@ function routerOf(hooks: Record<string, unknown> = {}): Router {
     onHandoff: 'keep',
     route: (rows) => rows.map(() => 0),
     ...hooks,
-  } as Router;
+  };
 }
 const boom = () => {
   throw new Error('boom');
