@@ -57,8 +57,11 @@ export const engineCheck: Check = {
   name: 'engine',
   fix: 'run "npm ci" again; if it stays, the processor or operating system may lack what ONNX Runtime needs',
   run: async ({ models }) => {
-    const model = [...models].sort((a, b) => weightBytes(a.path) - weightBytes(b.path))[0];
-    if (model === undefined) throw new Error('no model is configured');
+    const sized = models.map((model) => ({ model, bytes: weightBytes(model.path) }));
+    const usable = sized.filter(({ model, bytes }) => bytes > 0 || model.loadFormat === 'dummy');
+    const smallest = usable.sort((a, b) => a.bytes - b.bytes)[0];
+    if (smallest === undefined) throw new Error('no configured model has weights to try it with');
+    const { model } = smallest;
     const { id, path, loadFormat, quantization } = model;
     const options = { modelDir: path, modelId: id, loadFormat, quantization, numThreads: 1, maxNumSeqs: 1 };
     const engine = createOnnxEngine(options, { logger: silentLogger, clock: new SystemClock() });
