@@ -69,9 +69,7 @@ def draw(rng: random.Random, split: Split) -> Problem:
         return Problem(kind, question, "\n".join(lines), answer, tuple(writer.numbers))
 
 
-def problem_list(
-    count: int, split: Split, seed: int, exclude: Iterable[Problem] = ()
-) -> list[Problem]:
+def problem_list(count: int, split: Split, seed: int, exclude: Iterable[Problem] = ()) -> list[Problem]:
     """`count` problems with different (kind, numbers); the same list for the same arguments.
 
     exclude: problems whose (kind, numbers) must not occur, to keep two lists apart.

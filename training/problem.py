@@ -94,7 +94,12 @@ class Writer:
         return self.rng.choice(slot.base)
 
     def sentence(
-        self, slot: str | Slot, *, opener: bool = True, people: dict[str, str] | None = None, **numbers: int
+        self,
+        slot: str | Slot,
+        *,
+        opener: bool = True,
+        people: dict[str, str] | None = None,
+        **numbers: int,
     ) -> str:
         """One filled sentence of the slot; records the given numbers.
 

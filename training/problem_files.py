@@ -27,9 +27,7 @@ def held_out_lists() -> dict[str, list[Problem]]:
     """The three lists by file stem; no (kind, numbers) occurs in more than one of them."""
     test = problem_list(TEST_COUNT, "numbers", TEST_SEED)
     sentences = problem_list(TEST_COUNT, "sentences", TEST_SEED, exclude=test)
-    validation = problem_list(
-        VALIDATION_COUNT, "numbers", VALIDATION_SEED, exclude=[*test, *sentences]
-    )
+    validation = problem_list(VALIDATION_COUNT, "numbers", VALIDATION_SEED, exclude=[*test, *sentences])
     return {"test": test, "test-sentences": sentences, "validation": validation}
 
 

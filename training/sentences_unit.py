@@ -92,18 +92,14 @@ UNITS: tuple[Unit, ...] = (
         "centimeters",
         100,
         Slot(
-            base=(
-                "A board is {h} meters and {m} centimeters long. How many centimeters is that?",
-            ),
+            base=("A board is {h} meters and {m} centimeters long. How many centimeters is that?",),
             extra=(
                 "A [shelf|table|boat|plank|wall] is {h} meters and {m} centimeters [long|wide|high]. "
                 "[How many centimeters is that?|What is that in centimeters?]",
                 "{A} [cuts|needs|uses|buys] [a string|a cable] of {h} meters and {m} centimeters. "
                 "How many centimeters is that[| in all]?",
             ),
-            held_out=(
-                "A rope is {h} meters and {m} centimeters long. How many centimeters is that?",
-            ),
+            held_out=("A rope is {h} meters and {m} centimeters long. How many centimeters is that?",),
         ),
     ),
     Unit(

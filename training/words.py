@@ -50,9 +50,7 @@ _SYLLABLES = (
 _ONSETS = (
     "B C D F G H J K L M N P R S T V W Y Z Br Ch Cl Dr Fl Fr Gr Kr Pr Sh St Th Tr Qu A E I O U"
 ).split()
-_CODAS = (
-    "b c d f g h j k l m n p r s t v w x y z ll nn rr ss tt nd nt lm rl st th ph ck"
-).split()
+_CODAS = ("b c d f g h j k l m n p r s t v w x y z ll nn rr ss tt nd nt lm rl st th ph ck").split()
 _VOWELS = "aeiouaeioaey"
 _ENDINGS = ("", "", "a", "e", "o", "y", "ia", "us", "ie")
 
