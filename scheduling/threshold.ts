@@ -8,6 +8,12 @@ export interface ThresholdOptions {
 }
 
 /**
+ * Less than a microsecond left counts as over: clocks do not resolve it, and a timer for such a rest of a
+ * floating-point difference would fire in the same instant, again and again.
+ */
+const RESOLUTION_MS = 0.001;
+
+/**
  * Starts when `threshold` rows wait. Three escapes make a hang impossible: it never waits for more rows than
  * can still arrive, it starts when nothing else in the system can move, and the oldest row waits at most
  * `maxWaitMs`.
@@ -17,7 +23,7 @@ export function thresholdPolicy(options: ThresholdOptions): StartPolicy {
     const needed = Math.min(options.threshold, view.alive, view.maxNumSeqs);
     if (view.waiting >= needed || view.isSystemStalled) return { kind: 'start' };
     const leftMs = options.maxWaitMs - view.oldestWaitMs;
-    return leftMs <= 0 ? { kind: 'start' } : { kind: 'hold', forMs: leftMs };
+    return leftMs < RESOLUTION_MS ? { kind: 'start' } : { kind: 'hold', forMs: leftMs };
   };
   return { name: `threshold(${options.threshold})`, decide };
 }

@@ -1,6 +1,9 @@
 import type { Clock, Timer } from '../core/clock.ts';
 import { EventHeap } from './event-heap.ts';
 
+/** More events than this in one instant mean that two parties answer each other for ever. */
+const MAX_EVENTS_PER_INSTANT = 100_000;
+
 /** Where virtual time stands for the wall clock: 2026-01-01T00:00:00Z. */
 const EPOCH_MS = 1_767_225_600_000;
 
@@ -53,6 +56,8 @@ export class VirtualClock implements Clock {
   async runUntil(isDone: () => boolean, limitMs: number, settleEvery = 64): Promise<void> {
     const limitUs = this.timeUs + limitMs * 1000;
     let numSteps = 0;
+    let instantUs = this.timeUs;
+    let instantSteps = 0;
     await settle();
     while (!isDone()) {
       if (!this.step()) {
@@ -61,6 +66,9 @@ export class VirtualClock implements Clock {
       }
       numSteps += 1;
       if (numSteps % settleEvery === 0) await settle();
+      instantSteps = this.timeUs === instantUs ? instantSteps + 1 : 0;
+      instantUs = this.timeUs;
+      if (instantSteps > MAX_EVENTS_PER_INSTANT) throw new Error(`time does not pass at ${this.nowMs()} ms`);
       if (this.timeUs > limitUs) throw new Error(`not done after ${limitMs} ms of virtual time`);
     }
   }

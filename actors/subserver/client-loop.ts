@@ -1,8 +1,10 @@
 import { TokenrailError } from '../../core/errors.ts';
 import { STAY } from '../../core/request.ts';
+import { firstChecked } from '../../routers/checked-hooks.ts';
 import type { Abort, Admit, Admitted, NeedsPrefix } from '../../transport/messages.ts';
 import type { SubserverContext } from './context.ts';
 import { finishAtHome, postTokens } from './ending.ts';
+import { askRouter, routingScope } from './failing.ts';
 import { handOff } from './handoff.ts';
 import { HomeRequest, isHomeRequest } from './home-request.ts';
 import { refuse } from './admission.ts';
@@ -106,10 +108,11 @@ export class ClientLoop {
     if (message.deadlineMs !== undefined) {
       request.deadline = context.clock.setTimer(message.deadlineMs, () => this.onDeadline(request));
     }
-    const first = context.routers.get(message.init.router)?.first?.(request, message.init.sampling) ?? STAY;
-    const isKnownModel = context.options.deployment.models.some(({ id }) => id === first);
-    if (first !== STAY && first !== model && isKnownModel) handOff(context, request, first);
-    else context.ready.push(request, context.clock.nowMs());
+    const first = askRouter(context, request, (router) =>
+      firstChecked(router, request, message.init.sampling, routingScope(context)),
+    );
+    if (first === STAY) context.ready.push(request, context.clock.nowMs());
+    else if (first !== undefined) handOff(context, request, first);
     context.wake();
   }
 

@@ -5,7 +5,8 @@ import { StepTimeEstimate, type QueueView } from '../../scheduling/index.ts';
 import { planBatch, type PlannedRow } from './batch-planner.ts';
 import type { SubserverContext } from './context.ts';
 import { freeKv } from './ending.ts';
-import { commitStep, failRow } from './step-commit.ts';
+import { failRequest } from './failing.ts';
+import { commitStep } from './step-commit.ts';
 
 /** Union of what the routers of this model declared. */
 export function unionNeeds(needs: Iterable<SignalNeeds>): SignalNeeds {
@@ -151,7 +152,7 @@ export class DecodingLoop {
       } else {
         const error = toTokenrailError(outcome.error, 'engine_failed');
         logger.error({ err: error }, 'step failed');
-        for (const { request } of rows) if (!request.isOver) failRow(this.context, request, error);
+        for (const { request } of rows) failRequest(this.context, request, error);
       }
     } finally {
       for (const { request } of ended) freeKv(this.context, request);

@@ -84,6 +84,7 @@ export function releaseHere(context: SubserverContext, request: LiveRequest): vo
 
 /** Takes the request out of every list. KV of a row in flight goes back when its step ends. */
 export function forget(context: SubserverContext, request: LiveRequest): void {
+  if (request.isOver) return;
   request.isOver = true;
   if (isHomeRequest(request)) request.deadline?.cancel();
   request.lifecycle.stop();

@@ -1,14 +1,14 @@
 import { TokenrailError } from '../../core/errors.ts';
-import { defaultReceive } from '../../routers/default-hooks.ts';
+import { receiveChecked } from '../../routers/checked-hooks.ts';
 import type { Admitted, PeerReq } from '../../transport/messages.ts';
 import { refuse } from './admission.ts';
 import type { SubserverContext } from './context.ts';
 import { releaseHere } from './ending.ts';
+import { askRouter, failRequest } from './failing.ts';
 import { postHandoff, postProgress } from './handoff.ts';
 import { LiveRequest } from './live-request.ts';
 import { postRefusal, postReject } from './refusal.ts';
 import { postNeedsPrefix } from './resync.ts';
-import { failRow } from './step-commit.ts';
 
 /** What a guest does with handoffs. Its tokens and KV are only a cache of what the home knows. */
 export class GuestSide {
@@ -69,8 +69,8 @@ export class GuestSide {
     }
     // A newer handoff while this guest still works on an older one: the home has given that one up.
     if (message.term > request.term || request.lifecycle.phase === 'running') this.rewind(request, message);
-    const router = this.context.routers.get(request.init.router);
-    const plan = router?.receive?.(request, message) ?? defaultReceive(request, message);
+    const plan = askRouter(this.context, request, (router) => receiveChecked(router, request, message));
+    if (!plan) return;
     if (plan.kind === 'gap') {
       request.term = message.term;
       postNeedsPrefix(this.context, message, message.from, message.fromReplica, message.hop, plan.have);
@@ -80,7 +80,7 @@ export class GuestSide {
     request.hop = message.hop;
     if (plan.kind === 'conflict') {
       const text = `models disagree about token ${plan.position} of the request`;
-      failRow(this.context, request, new TokenrailError('protocol_violation', text));
+      failRequest(this.context, request, new TokenrailError('protocol_violation', text));
       return;
     }
     plan.tokens.forEach((token, i) => {

@@ -1,7 +1,8 @@
 import type { EndReason, ModelId } from '../../core/request.ts';
-import { defaultSend } from '../../routers/default-hooks.ts';
+import { sendChecked } from '../../routers/checked-hooks.ts';
 import type { PeerReq, Progress } from '../../transport/messages.ts';
 import type { SubserverContext } from './context.ts';
+import { askRouter } from './failing.ts';
 import { isHomeRequest } from './home-request.ts';
 import type { LiveRequest } from './live-request.ts';
 
@@ -19,8 +20,8 @@ export function handOff(
   to: ModelId,
   finished?: EndReason,
 ): void {
-  const router = context.routers.get(request.init.router);
-  const plan = router?.send?.(request, to) ?? defaultSend(request, to);
+  const plan = askRouter(context, request, (router) => sendChecked(router, request, to));
+  if (!plan) return;
   request.hop += 1;
   if (isHomeRequest(request)) request.numHandoffs += 1;
   request.peerLocs.set(to, plan.loc);

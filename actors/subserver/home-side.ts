@@ -1,9 +1,10 @@
 import { isErrorCode, TokenrailError, type ErrorCode } from '../../core/errors.ts';
 import type { EndReason, ModelId } from '../../core/request.ts';
-import { defaultReceive } from '../../routers/default-hooks.ts';
+import { receiveChecked } from '../../routers/checked-hooks.ts';
 import type { Admitted, PeerReq, Progress, Reject, TokenOrigins } from '../../transport/messages.ts';
 import type { SubserverContext } from './context.ts';
 import { finishAtHome, postRelease, postTokens } from './ending.ts';
+import { askRouter } from './failing.ts';
 import { handOff, postHandoff } from './handoff.ts';
 import type { HomeRequest } from './home-request.ts';
 import { postNeedsPrefix } from './resync.ts';
@@ -132,8 +133,8 @@ export class HomeSide {
     message: PeerReq | Progress,
     origins: TokenOrigins | undefined,
   ): EndReason | 'refused' | undefined {
-    const router = this.context.routers.get(request.init.router);
-    const plan = router?.receive?.(request, message) ?? defaultReceive(request, message);
+    const plan = askRouter(this.context, request, (router) => receiveChecked(router, request, message));
+    if (!plan) return 'refused';
     if (plan.kind === 'gap') {
       postNeedsPrefix(this.context, request, message.from, message.fromReplica, message.hop, plan.have);
       return 'refused';

@@ -1,15 +1,16 @@
 import { TokenrailError } from '../../core/errors.ts';
 import { STAY, type EndReason } from '../../core/request.ts';
 import type { RowResult, SampledRow } from '../../engine/engine.ts';
+import { signalOf } from '../../routers/checked-hooks.ts';
 import { routeChecked } from '../../routers/checked-router.ts';
 import type { RouteRow, Router } from '../../routers/router.ts';
 import type { PlannedRow } from './batch-planner.ts';
 import type { SubserverContext } from './context.ts';
 import { finishAtHome, forget, postTokens } from './ending.ts';
+import { failRequest, routingScope } from './failing.ts';
 import { handOff, postProgress } from './handoff.ts';
 import { isHomeRequest } from './home-request.ts';
 import type { LiveRequest } from './live-request.ts';
-import { postReject } from './refusal.ts';
 
 interface Sampled {
   request: LiveRequest;
@@ -30,7 +31,7 @@ export function commitStep(
     if (request.isOver || request.visit !== row.visit) return; // cancelled or superseded meanwhile
     if (!result?.ok) {
       const message = result?.message ?? 'the engine returned no result for this row';
-      failRow(context, request, new TokenrailError(result?.code ?? 'engine_failed', message));
+      failRequest(context, request, new TokenrailError(result?.code ?? 'engine_failed', message));
       return;
     }
     request.kvLen = row.past + row.count;
@@ -52,18 +53,13 @@ function routeGroup(context: SubserverContext, routerId: string, sampled: readon
   if (!router) return; // admission accepts only routers that exist
   const startedMs = context.clock.nowMs();
   const rows = sampled.map(({ request, result }) => routeRow(request, result));
-  const { self, deployment } = context.options;
-  const { destinations, failures } = routeChecked(router, rows, {
-    self,
-    numModels: deployment.models.length,
-  });
+  const { destinations, failures } = routeChecked(router, rows, routingScope(context));
   context.counters.add('route_us', Math.round((context.clock.nowMs() - startedMs) * 1000));
   sampled.forEach(({ request, result }, index) => {
     const failure = failures.get(index);
     const row = rows[index];
     if (failure || !row) {
-      context.counters.add('router_failures');
-      failRow(
+      failRequest(
         context,
         request,
         failure ?? new TokenrailError('router_failed', `router ${router.name} lost a row`),
@@ -99,7 +95,7 @@ function commitRow(
   result: SampledRow,
   destination: number,
 ): void {
-  const signal = router.signal?.(row) ?? row.normalizedEntropy;
+  const signal = signalOf(router, row);
   // A guest that has committed nothing yet keeps its token whatever the router says: every visit makes progress.
   const mustKeep = request.role === 'guest' && request.numSinceArrival === 0;
   if (destination !== STAY && router.onHandoff === 'discard' && !mustKeep) {
@@ -140,14 +136,4 @@ export function endHere(context: SubserverContext, request: LiveRequest, reason:
   handOff(context, request, request.home.model, reason);
   request.lifecycle.send({ type: 'FINISH', reason });
   forget(context, request);
-}
-
-/** One request fails, here or at the guest it visits; the others of the step stand. */
-export function failRow(context: SubserverContext, request: LiveRequest, error: TokenrailError): void {
-  if (isHomeRequest(request)) finishAtHome(context, request, 'error', error);
-  else {
-    postReject(context, request, error);
-    request.lifecycle.send({ type: 'FAIL', code: error.code });
-    forget(context, request);
-  }
 }

@@ -162,7 +162,7 @@ describe('the asynchronous runtime writes what the sequential loop writes', () =
           isSampled ? { ...greedy, temperature: 0.8, seed: i } : greedy;
         await check({ ...base, ...rest, sampling, maxTokens: 16 });
       }),
-      { numRuns: 60 },
+      { numRuns: Number(process.env['TOKENRAIL_PROPERTY_RUNS'] ?? 150) },
     );
   });
 });

@@ -1,0 +1,40 @@
+import { toTokenrailError, type TokenrailError } from '../../core/errors.ts';
+import type { RoutingScope } from '../../routers/checked-router.ts';
+import type { Router } from '../../routers/router.ts';
+import type { SubserverContext } from './context.ts';
+import { finishAtHome, forget } from './ending.ts';
+import { isHomeRequest } from './home-request.ts';
+import type { LiveRequest } from './live-request.ts';
+import { postReject } from './refusal.ts';
+
+/** One request fails, here or at the guest it visits; all others go on. */
+export function failRequest(context: SubserverContext, request: LiveRequest, error: TokenrailError): void {
+  if (request.isOver) return;
+  if (error.code === 'router_failed') context.counters.add('router_failures');
+  if (isHomeRequest(request)) finishAtHome(context, request, 'error', error);
+  else {
+    postReject(context, request, error);
+    request.lifecycle.send({ type: 'FAIL', code: error.code });
+    forget(context, request);
+  }
+}
+
+/** Calls one of the router's hooks; what it throws fails the request, and nothing else. */
+export function askRouter<T>(
+  context: SubserverContext,
+  request: LiveRequest,
+  hook: (router: Router) => T,
+): T | undefined {
+  const router = context.routers.get(request.init.router);
+  if (!router) return undefined; // admission accepts only routers that exist
+  try {
+    return hook(router);
+  } catch (thrown) {
+    failRequest(context, request, toTokenrailError(thrown, 'router_failed'));
+    return undefined;
+  }
+}
+
+export function routingScope(context: SubserverContext): RoutingScope {
+  return { self: context.options.self, numModels: context.options.deployment.models.length };
+}
