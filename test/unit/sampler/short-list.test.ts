@@ -66,10 +66,39 @@ describe('the short list', () => {
         runs += 1;
         if (!fromShort.usedFullRow) decidedByList += 1;
       }),
-      { numRuns: 20_000 },
+      { numRuns: 8000 },
     );
     // A list that never decides would pass the property too.
     expect(decidedByList / runs).toBeGreaterThan(0.4);
+  });
+
+  it('never changes it next to the boundaries between tokens either, where a wrong total would show', () => {
+    const near = fc.constantFrom(0, 1e-15, 1e-10, 1e-7, 1e-6, 5e-6, 3e-5, 1e-3);
+    fc.assert(
+      fc.property(
+        row,
+        sampling,
+        fc.record({
+          k: fc.integer({ min: 1, max: 12 }),
+          lseNoise: fc.constantFrom(0, 2e-5, -2e-5),
+          isWidthKnown: fc.boolean(),
+        }),
+        fc.nat(20),
+        fc.tuple(near, fc.boolean()),
+        (logits, drawParams, shapeNear, rank, [distance, isBelow]) => {
+          const distribution = referenceDistribution(logits, logits.length, drawParams);
+          const boundary = distribution
+            .slice(0, (rank % distribution.length) + 1)
+            .reduce((sum, { p }) => sum + p, 0);
+          const u = Math.min(1 - 2 ** -53, Math.max(0, boundary + (isBelow ? -distance : distance)));
+          const { input } = inputOf(logits, shapeNear.k, shapeNear);
+          input.logSumExpError = 2.1e-5;
+          const expected = sampleToken(inputOf(logits, 0).input, drawParams, u).token;
+          expect(sampleToken(input, drawParams, u).token).toBe(expected);
+        },
+      ),
+      { numRuns: 8000 },
+    );
   });
 
   it('agrees with a plain reference everywhere but within rounding of a boundary', () => {
