@@ -3,6 +3,9 @@ import { invalid, unsupported } from './schema-issue.ts';
 
 const ROLES: readonly ChatMessage['role'][] = ['system', 'developer', 'user', 'assistant', 'tool'];
 
+/** OpenAI's own bound; rendering ten thousand messages would hold the event loop for 100 ms. */
+const MAX_MESSAGES = 2_048;
+
 /** Members that clients send back with an assistant's message; only the values that say nothing are accepted. */
 const EMPTY_MEMBERS = new Set([
   'refusal',
@@ -26,6 +29,8 @@ const isObject = (value: unknown): value is Members =>
 export function readMessages(value: unknown): ChatMessage[] {
   if (!Array.isArray(value)) throw invalid('messages', 'must be a list of messages');
   if (value.length === 0) throw invalid('messages', 'must hold at least one message');
+  if (value.length > MAX_MESSAGES)
+    throw invalid('messages', `must not hold more than ${MAX_MESSAGES} messages`);
   return value.map((message: unknown, index) => readMessage(message, `messages[${index}]`));
 }
 

@@ -23,6 +23,12 @@ describe('messages', () => {
     expect(messagesOf({ role: 'user', content: [] })).toEqual([{ role: 'user', content: '' }]);
   });
 
+  it('are bounded in number', () => {
+    const many = Array.from({ length: 2_048 }, () => ({ role: 'user', content: '' }));
+    expect(messagesOf(...many)?.length).toBe(2_048);
+    expect(refusal(withMessages(...many, many[0]))).toBe('invalid_request messages');
+  });
+
   it('of all roles are left to the template', () => {
     const all = ['system', 'developer', 'user', 'assistant', 'tool'].map((role) => ({ role, content: 'x' }));
     expect(messagesOf(...all)).toEqual(all);
