@@ -27,8 +27,11 @@ export interface LoadedModel {
   notes: readonly string[];
 }
 
-/** @throws TokenrailError `checkpoint_invalid`, `config_invalid`, `engine_failed` */
-export function loadModel(options: ResolvedOptions): LoadedModel {
+/**
+ * @param open opens a graph; tests put faulty sessions in its place
+ * @throws TokenrailError `checkpoint_invalid`, `config_invalid`, `engine_failed`
+ */
+export function loadModel(options: ResolvedOptions, open: typeof openSession = openSession): LoadedModel {
   const config = readModelConfig(options.modelDir);
   const limits = engineLimits(config, options);
   const source =
@@ -42,7 +45,14 @@ export function loadModel(options: ResolvedOptions): LoadedModel {
       quantization: options.quantization,
       maxModelLenTokens: limits.maxModelLenTokens,
     });
-    const runner = openLadder(config, limits, options, files, sessions);
+    const sharesWeights =
+      options.quantization === 'none' && files.weights.totalBytes > MAX_PACKED_FLOAT_BYTES;
+    const openTracked = (path: string): Session => {
+      const session = open(path, { numThreads: options.numThreads, sharesWeights });
+      sessions.push(session);
+      return session;
+    };
+    const runner = openLadder(config, limits, files, openTracked);
     files.removeNames();
     const kvNote = chooseKvPath(runner, config, limits, options.forceCopiedKv);
     return { config, limits, runner, files, notes: [kvNote, ...describe(options, limits, files)] };
@@ -58,18 +68,14 @@ export function loadModel(options: ResolvedOptions): LoadedModel {
 function openLadder(
   config: ModelConfig,
   limits: EngineLimits,
-  options: ResolvedOptions,
   files: ModelFiles,
-  sessions: Session[],
+  open: (path: string) => Session,
 ): RaggedRunner {
   const spec = { config, topK: limits.topK, sampledVocab: limits.sampledVocab };
   const idle = new SequenceCache(config, 1);
-  const sharesWeights = options.quantization === 'none' && files.weights.totalBytes > MAX_PACKED_FLOAT_BYTES;
   const ladder = limits.ladderRows.map((rows) => {
     const path = files.writeGraph(rows, buildDecoderGraph(files.weights, { ...spec, rows }));
-    const session = openSession(path, { numThreads: options.numThreads, sharesWeights });
-    sessions.push(session);
-    return new GraphSlots(session, rows, config.numLayers, idle);
+    return new GraphSlots(open(path), rows, config.numLayers, idle);
   });
   return new RaggedRunner(ladder, new StepOutputs(spec), 'in-place');
 }
