@@ -7,9 +7,9 @@ const inbox = createInbox();
 const answer = bus.subscribe(inbox);
 const request = { model: 'tokenrail', messages: [{ role: 'user', content }] };
 bus.publish('tokenrail.requests', JSON.stringify(request), { reply: inbox });
-for await (const { data } of answer) {
-  if (data.length === 0) break; // the end of the answer, or nobody listens
-  const { choices, error } = JSON.parse(Buffer.from(data).toString());
-  process.stdout.write(error?.message ?? choices[0]?.delta.content ?? '');
+for await (const message of answer) {
+  if (message.data.length === 0) break; // the end of the answer, or nobody listens
+  const chunk = message.json<{ choices?: { delta: { content?: string } }[] }>();
+  process.stdout.write(chunk.choices?.[0]?.delta.content ?? '');
 }
 await bus.close();

@@ -7,12 +7,13 @@ import { finishRequests } from './drain.ts';
 import { Fleet } from './fleet.ts';
 import { HomeLink } from './home-link.ts';
 import { addAnswerRoutes } from './http/answer-routes.ts';
+import { closeServer } from './http/close-server.ts';
 import { createHttpServer, listen } from './http/server.ts';
 import { addServiceRoutes } from './http/service-routes.ts';
 import { registerFleetMetrics } from './metrics/fleet-metrics.ts';
 import { GatewayMetrics } from './metrics/gateway-metrics.ts';
 import { BusIntake } from './nats/intake.ts';
-import { parserFor } from './openai/parser.ts';
+import { parseGenerationRequest } from './openai/schema.ts';
 import {
   resolveGatewayOptions,
   type GatewayDeps,
@@ -24,9 +25,6 @@ import { loadPromptReader, type PromptReader } from './prompt-reader.ts';
 import { readiness, type GatewayPhase, type Readiness } from './readiness.ts';
 import { RequestService } from './request-service.ts';
 import { packageVersion } from './version.ts';
-
-/** Time for what was written to reach its readers when the server closes. */
-const LAST_BYTES_MS = 1_000;
 
 /** A running gateway. */
 export interface Gateway {
@@ -115,7 +113,7 @@ class GatewayActor implements Gateway {
       random: deps.random,
       fleet: this.fleet,
       prompts: this.prompts,
-      parse: parserFor(settings),
+      parse: (kind, body) => parseGenerationRequest(kind, body, settings.defaultSampling),
     });
     this.intake.start();
     await this.link.start();
@@ -145,10 +143,7 @@ class GatewayActor implements Gateway {
     await finishRequests(this.service, clock, 0);
     await this.intake.stop();
     this.link.close();
-    // The last bytes of the answers are on their way; a reader that does not take them is cut off.
-    const cut = clock.setTimer(LAST_BYTES_MS, () => this.app.server.closeAllConnections());
-    await this.app.close();
-    cut.cancel();
+    await closeServer(this.app, clock);
     await this.prompts?.close();
   }
 

@@ -141,6 +141,8 @@ export class Generation implements RequestHandler {
 
   private onTokens(message: Tokens): void {
     this.admission.onTokens();
+    // What follows a stop string is neither shown nor counted.
+    if (this.stop !== undefined) return;
     const result = this.log.accept(message);
     if (result.kind === 'gap') {
       this.deps.traffic.dropped('gap', 1);
@@ -151,7 +153,7 @@ export class Generation implements RequestHandler {
     if (this.finish === undefined || result.kind === 'new') this.watchdog.touch();
     if (result.kind === 'known') {
       if (message.ids.length > 0) this.deps.traffic.dropped('duplicate', 1);
-    } else if (this.stop === undefined) {
+    } else {
       this.showAdmitted();
       this.showTokens(result.from);
     }

@@ -4,7 +4,7 @@ import type { RequestLimits } from '../../core/request.ts';
 import type { Fleet } from './fleet.ts';
 import type { GenerationPlan } from './generation-plan.ts';
 import type { GenerationRequest } from './generation-request.ts';
-import { modelNotFound } from './http/service-routes.ts';
+import { modelNotFound } from './model-not-found.ts';
 import type { GatewaySettings } from './options.ts';
 import type { PromptReader } from './prompt-reader.ts';
 

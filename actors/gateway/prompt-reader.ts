@@ -1,25 +1,25 @@
 import type { Clock } from '../../core/clock.ts';
 import { TokenrailError } from '../../core/errors.ts';
+import { BackgroundEncoder } from '../../engine/background-encoder.ts';
 import { loadChatTemplate, type ChatTemplate } from '../../engine/chat-template.ts';
-import { loadTokenizer, type EncodeOptions, type Tokenizer } from '../../engine/tokenizer.ts';
+import { loadTokenizer, type Tokenizer } from '../../engine/tokenizer.ts';
 import type { ChatPrompt, GenerationRequest, IdsPrompt, Prompt } from './generation-request.ts';
 import { AnswerText } from './text/answer-text.ts';
-
-/** Text to ids, possibly on another thread. */
-export interface TextEncoder {
-  encode(text: string, options: EncodeOptions): Promise<readonly number[]>;
-  close(): Promise<void>;
-}
 
 /** Reads prompts into token ids, and makes the readers of the answers: where text and ids meet. */
 export class PromptReader {
   private readonly tokenizer: Tokenizer;
   private readonly template: ChatTemplate | undefined;
-  private readonly encoder: TextEncoder;
+  private readonly encoder: BackgroundEncoder;
   private readonly clock: Clock;
 
   /** Use {@link loadPromptReader}. */
-  constructor(tokenizer: Tokenizer, template: ChatTemplate | undefined, encoder: TextEncoder, clock: Clock) {
+  constructor(
+    tokenizer: Tokenizer,
+    template: ChatTemplate | undefined,
+    encoder: BackgroundEncoder,
+    clock: Clock,
+  ) {
     this.tokenizer = tokenizer;
     this.template = template;
     this.encoder = encoder;
@@ -33,7 +33,8 @@ export class PromptReader {
    */
   async read(prompt: Prompt, contextTokens: number): Promise<readonly number[]> {
     const param = prompt.kind === 'messages' ? 'messages' : 'prompt';
-    const ids = prompt.kind === 'ids' ? this.checkIds(prompt) : await this.encode(prompt, contextTokens, param);
+    const ids =
+      prompt.kind === 'ids' ? this.checkIds(prompt) : await this.encode(prompt, contextTokens, param);
     if (ids.length === 0) throw new TokenrailError('invalid_request', 'The prompt is empty.', { param });
     return ids;
   }
@@ -52,7 +53,11 @@ export class PromptReader {
     return this.encoder.close();
   }
 
-  private async encode(prompt: Exclude<Prompt, IdsPrompt>, contextTokens: number, param: string): Promise<readonly number[]> {
+  private async encode(
+    prompt: Exclude<Prompt, IdsPrompt>,
+    contextTokens: number,
+    param: string,
+  ): Promise<readonly number[]> {
     const text = prompt.kind === 'text' ? prompt.text : this.render(prompt);
     // A control token written in a completion's prompt is one; in a chat only the template's own are left.
     const options = { parseSpecial: true, addSpecialTokens: prompt.kind === 'text' };
@@ -95,9 +100,6 @@ export class PromptReader {
  */
 export function loadPromptReader(dir: string, clock: Clock): PromptReader {
   const tokenizer = loadTokenizer(dir);
-  const encoder: TextEncoder = {
-    encode: (text, options) => Promise.resolve(tokenizer.encode(text, options)),
-    close: () => Promise.resolve(),
-  };
+  const encoder = new BackgroundEncoder(tokenizer, dir);
   return new PromptReader(tokenizer, loadChatTemplate(dir), encoder, clock);
 }

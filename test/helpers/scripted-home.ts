@@ -66,7 +66,7 @@ export class HomeSession {
 
   sendTokens(position: number, ids: readonly number[], term = this.admit.term): void {
     const models = ids.map((_, i) => this.home.writer(position + i));
-    const origins = { models, signals: ids.map((_, i) => (position + i) / 100) };
+    const origins = { models, signals: ids.map((_, i) => (position + i) / 64) };
     this.home.send(this.gateway(), { kind: 'tokens', rid: this.admit.rid, term, position, ids, origins });
   }
 

@@ -51,7 +51,8 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-const isContainer = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const isContainer = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
 
 /** Level by level instead of recursively: the value may be as deep as a stack allows, or deeper. */
 function isDeeperThan(value: unknown, maxDepth: number): boolean {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
-import { TokenrailError } from '../../../core/errors.ts';
+import { modelNotFound } from '../model-not-found.ts';
 import type { Readiness } from '../readiness.ts';
 import { PATHS } from './paths.ts';
 
@@ -48,10 +48,4 @@ function addModelRoutes(app: FastifyInstance, options: ServiceRoutesOptions): vo
     if (!options.servedModelNames.includes(name)) throw modelNotFound(name);
     return reply.send(card(name));
   });
-}
-
-/** The answer to a request for a model nobody serves. */
-export function modelNotFound(name: string): TokenrailError {
-  const shown = name.length <= 100 ? name : `${name.slice(0, 100)}…`;
-  return new TokenrailError('model_not_found', `The model '${shown}' does not exist.`, { param: 'model' });
 }

@@ -16,16 +16,18 @@ afterEach(async () => {
 class Client {
   readonly bus: LocalBus;
   readonly messages: Uint8Array[] = [];
+  private readonly inbox: string;
   private readonly subscription: { unsubscribe(): void };
 
-  constructor(server: Served, readonly inbox = 'clients.one') {
+  constructor(server: Served, inbox = 'clients.one') {
+    this.inbox = inbox;
     this.bus = server.connect();
     this.subscription = this.bus.subscribe(inbox, ({ payload }) => this.messages.push(payload));
   }
 
-  ask(payload: Uint8Array | object, reply: string | undefined = this.inbox): void {
+  ask(payload: Uint8Array | object, reply: string | null = this.inbox): void {
     const bytes = payload instanceof Uint8Array ? payload : Buffer.from(JSON.stringify(payload));
-    this.bus.publish('test.requests', bytes, reply === undefined ? {} : { reply });
+    this.bus.publish('test.requests', bytes, reply === null ? {} : { reply });
   }
 
   leave(): void {
@@ -54,7 +56,13 @@ describe('a client on the bus', () => {
     client.ask({ ...request, stream_options: { include_usage: true } });
     await client.untilEnd();
     const chunks = client.json();
-    expect(chunks.map((chunk) => (chunk['choices'] as unknown[]).length === 1 ? choiceOf(chunk).delta?.content ?? '' : '').join('')).toBe('Hello there.');
+    expect(
+      chunks
+        .map((chunk) =>
+          (chunk['choices'] as unknown[]).length === 1 ? (choiceOf(chunk).delta?.content ?? '') : '',
+        )
+        .join(''),
+    ).toBe('Hello there.');
     expect(choiceOf(chunks[0]).delta).toEqual({ role: 'assistant', content: '' });
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: 13 } });
     expect(client.messages.filter(({ byteLength }) => byteLength === 0)).toHaveLength(1);
@@ -64,7 +72,9 @@ describe('a client on the bus', () => {
     const { client } = await start();
     client.ask(packr.pack({ model: 'pair', prompt: 'Hi', seed: 5 }));
     await client.untilEnd();
-    const chunks = client.messages.slice(0, -1).map((bytes) => unpackr.unpack(bytes) as Record<string, unknown>);
+    const chunks = client.messages
+      .slice(0, -1)
+      .map((bytes) => unpackr.unpack(bytes) as Record<string, unknown>);
     expect(chunks.map((chunk) => choiceOf(chunk).text).join('')).toBe('Hello there.');
     expect(chunks[0]).toMatchObject({ object: 'text_completion', model: 'pair' });
     expect(served?.home.admits[0]?.init.sampling.seed).toBe(5);
@@ -76,7 +86,9 @@ describe('a client on the bus', () => {
     await until(() => client.messages.length > 0);
     await client.bus.flush();
     await server.bus.flush();
-    expect(client.json()).toMatchObject([{ object: 'chat.completion', choices: [{ message: { content: 'Hello there.' } }] }]);
+    expect(client.json()).toMatchObject([
+      { object: 'chat.completion', choices: [{ message: { content: 'Hello there.' } }] },
+    ]);
     expect(client.messages).toHaveLength(1);
   });
 
@@ -140,8 +152,16 @@ describe('a client on the bus', () => {
 
   it('needs a reply subject that is its own', async () => {
     const { client, server } = await start();
-    client.ask(request, undefined);
-    for (const reply of ['test.model.small', 'test.gw.gw1', 'test.requests', '$SYS.x', 'a..b', 'a.*', 'test.inbox.gateway.gw1.x']) {
+    client.ask(request, null);
+    for (const reply of [
+      'test.model.small',
+      'test.gw.gw1',
+      'test.requests',
+      '$SYS.x',
+      'a..b',
+      'a.*',
+      'test.inbox.gateway.gw1.x',
+    ]) {
       client.ask(request, reply);
     }
     const own = new Client(server, 'test.inbox.client.me.1');

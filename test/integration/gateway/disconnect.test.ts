@@ -30,7 +30,9 @@ async function expectFreed(): Promise<void> {
   expect(next.status).toBe(200);
   await until(() => served.home.admits.length === 2);
   const metrics = await (await fetch(`${served.url}/metrics`)).text();
-  expect(metrics).toContain('tokenrail_request_success_total{model_name="tokenrail",finished_reason="abort"} 1');
+  expect(metrics).toContain(
+    'tokenrail_request_success_total{model_name="tokenrail",finished_reason="abort"} 1',
+  );
   expect(metrics).toContain('tokenrail_gateway_requests_running 1');
   await next.body?.cancel();
 }

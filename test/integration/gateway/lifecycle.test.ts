@@ -36,9 +36,18 @@ describe('starting', () => {
   it('fails on an address that is not ours, on a missing tokenizer, and on options out of range', async () => {
     await expect(start({ host: '192.0.2.1' })).rejects.toMatchObject({ code: 'port_unavailable' });
     await expect(start({ tokenizerDir: '/nowhere' })).rejects.toMatchObject({ code: 'checkpoint_invalid' });
-    await expect(start({ servedModelNames: [] })).rejects.toMatchObject({ code: 'config_invalid', param: 'servedModelNames' });
-    await expect(start({ maxInflight: 0 })).rejects.toMatchObject({ code: 'config_invalid', param: 'maxInflight' });
-    await expect(start({ keepAliveMs: Number.NaN })).rejects.toMatchObject({ code: 'config_invalid', param: 'keepAliveMs' });
+    await expect(start({ servedModelNames: [] })).rejects.toMatchObject({
+      code: 'config_invalid',
+      param: 'servedModelNames',
+    });
+    await expect(start({ maxInflight: 0 })).rejects.toMatchObject({
+      code: 'config_invalid',
+      param: 'maxInflight',
+    });
+    await expect(start({ keepAliveMs: Number.NaN })).rejects.toMatchObject({
+      code: 'config_invalid',
+      param: 'keepAliveMs',
+    });
   });
 });
 
@@ -86,13 +95,20 @@ describe('draining', () => {
     await until(() => home.admits.length === 3);
     const drained = gateway.drain(60_000);
     const refused = await served.chat({});
-    expect([refused.status, ((await refused.json()) as { error: { code: string } }).error.code]).toEqual([503, 'shutting_down']);
-    expect(await (await fetch(`${url}/health/ready`)).json()).toMatchObject({ status: 'unready', gateway: 'draining' });
+    expect([refused.status, ((await refused.json()) as { error: { code: string } }).error.code]).toEqual([
+      503,
+      'shutting_down',
+    ]);
+    expect(await (await fetch(`${url}/health/ready`)).json()).toMatchObject({
+      status: 'unready',
+      gateway: 'draining',
+    });
     for (const session of home.sessions.values()) {
       session.tokens([...bytesAsIds('done'), EOS]);
       session.finish('eos');
     }
-    for (const stream of streams) expect(readStream(await stream.text())).toMatchObject({ text: 'done', finishReason: 'stop' });
+    for (const stream of streams)
+      expect(readStream(await stream.text())).toMatchObject({ text: 'done', finishReason: 'stop' });
     expect((await whole).status).toBe(200);
     await drained;
     await expect(fetch(`${url}/health`)).rejects.toThrow();

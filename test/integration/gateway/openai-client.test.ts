@@ -7,7 +7,10 @@ let served: Served;
 let client: OpenAI;
 
 beforeEach(async () => {
-  served = await serve({ gateway: { apiKeys: ['key-1', 'key-2'] }, home: { answer: () => [...bytesAsIds(text), EOS] } });
+  served = await serve({
+    gateway: { apiKeys: ['key-1', 'key-2'] },
+    home: { answer: () => [...bytesAsIds(text), EOS] },
+  });
   client = new OpenAI({ baseURL: `${served.url}/v1`, apiKey: 'key-2', maxRetries: 0 });
 });
 afterEach(() => served.stop());
@@ -37,15 +40,25 @@ describe("OpenAI's own client", () => {
   it('throws its own error classes', async () => {
     const unknown = { ...question, model: 'nope' };
     await expect(client.chat.completions.create(unknown)).rejects.toThrow(OpenAI.NotFoundError);
-    await expect(client.chat.completions.create({ ...unknown, stream: true })).rejects.toThrow(OpenAI.NotFoundError);
+    await expect(client.chat.completions.create({ ...unknown, stream: true })).rejects.toThrow(
+      OpenAI.NotFoundError,
+    );
     await expect(client.models.retrieve('nope')).rejects.toThrow(OpenAI.NotFoundError);
-    await expect(client.chat.completions.create({ ...question, temperature: 9 })).rejects.toThrow(OpenAI.BadRequestError);
+    await expect(client.chat.completions.create({ ...question, temperature: 9 })).rejects.toThrow(
+      OpenAI.BadRequestError,
+    );
     const stranger = new OpenAI({ baseURL: `${served.url}/v1`, apiKey: 'wrong', maxRetries: 0 });
     await expect(stranger.models.list()).rejects.toThrow(OpenAI.AuthenticationError);
-    served.home.onAdmit = (session) => session.reject({ code: 'overloaded', message: 'full', retryable: true });
+    served.home.onAdmit = (session) =>
+      session.reject({ code: 'overloaded', message: 'full', retryable: true });
     await expect(client.chat.completions.create(question)).rejects.toThrow(OpenAI.RateLimitError);
     const error: unknown = await client.chat.completions.create(unknown).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ status: 404, code: 'model_not_found', param: 'model', type: 'not_found_error' });
+    expect(error).toMatchObject({
+      status: 404,
+      code: 'model_not_found',
+      param: 'model',
+      type: 'not_found_error',
+    });
   });
 
   it('throws for an error in the middle of a stream', async () => {

@@ -9,13 +9,19 @@ afterEach(async () => {
 
 describe('a burst', () => {
   it('is taken up to exactly the bound; the rest is refused at once', async () => {
-    served = await serve({ gateway: { maxInflight: 4, maxQueue: 8, retryAfterSeconds: 3 }, home: { auto: false } });
+    served = await serve({
+      gateway: { maxInflight: 4, maxQueue: 8, retryAfterSeconds: 3 },
+      home: { auto: false },
+    });
     const { home } = served;
     const outcomes: number[] = [];
     const accepted: Promise<unknown>[] = [];
-    for (let i = 0; i < 12; i += 1) accepted.push(served.chat({}).then(async (r) => outcomes.push((await r.text(), r.status))));
+    for (let i = 0; i < 12; i += 1)
+      accepted.push(served.chat({}).then(async (r) => outcomes.push((await r.text(), r.status))));
     await until(async () => (await metric('gateway_requests_queued')) === 8);
-    const refused = await Promise.all(Array.from({ length: 200 }, () => (served as Served).chat({ stream: true })));
+    const refused = await Promise.all(
+      Array.from({ length: 200 }, () => (served as Served).chat({ stream: true })),
+    );
     for (const response of refused) {
       expect([response.status, response.headers.get('retry-after')]).toEqual([429, '3']);
       expect(((await response.json()) as { error: { code: string; type: string } }).error).toMatchObject({
@@ -33,7 +39,9 @@ describe('a burst', () => {
     }
     await Promise.all(accepted);
     expect(outcomes).toEqual(Array(12).fill(200));
-    expect([await metric('gateway_requests_running'), await metric('gateway_requests_queued')]).toEqual([0, 0]);
+    expect([await metric('gateway_requests_running'), await metric('gateway_requests_queued')]).toEqual([
+      0, 0,
+    ]);
   });
 
   it('whose clients give up and come again leaves nothing behind', async () => {
@@ -41,7 +49,10 @@ describe('a burst', () => {
     for (let round = 0; round < 5; round += 1) {
       const controller = new AbortController();
       const attempts = Array.from({ length: 20 }, () =>
-        (served as Served).chat({}, { signal: controller.signal }).then((r) => r.status, () => 0),
+        (served as Served).chat({}, { signal: controller.signal }).then(
+          (r) => r.status,
+          () => 0,
+        ),
       );
       await until(async () => (await metric('gateway_requests_queued')) === 4);
       controller.abort();
@@ -53,7 +64,8 @@ describe('a burst', () => {
 
   it('at a home that is full is tried twice more, then 429', async () => {
     served = await serve();
-    served.home.onAdmit = (session) => session.reject({ code: 'overloaded', message: 'no room', retryable: true });
+    served.home.onAdmit = (session) =>
+      session.reject({ code: 'overloaded', message: 'no room', retryable: true });
     const response = await served.chat({});
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '1']);
     expect(served.home.admits).toHaveLength(3);

@@ -85,9 +85,12 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   const post: Served['post'] = (path, body, init = {}) =>
     fetch(url + path, {
       method: 'POST',
-      body: typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
+      body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
       ...init,
-      headers: { 'content-type': 'application/json', ...(init.headers as Record<string, string> | undefined) },
+      headers: {
+        'content-type': 'application/json',
+        ...(init.headers as Record<string, string> | undefined),
+      },
     });
   return {
     broker,
@@ -97,7 +100,8 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     url,
     connect: () => broker.connect(),
     post,
-    chat: (body, init) => post('/v1/chat/completions', { model: 'tokenrail', messages: [hello], ...body }, init),
+    chat: (body, init) =>
+      post('/v1/chat/completions', { model: 'tokenrail', messages: [hello], ...body }, init),
     stop: async () => {
       home.stop();
       await gateway.close();
@@ -172,7 +176,11 @@ export function choiceOf(object: unknown): Choice {
 }
 
 /** Text and reason of a streamed answer. */
-export function readStream(text: string): { text: string; finishReason: string | null; chunks: Record<string, unknown>[] } {
+export function readStream(text: string): {
+  text: string;
+  finishReason: string | null;
+  chunks: Record<string, unknown>[];
+} {
   const chunks = parseSse(text).flatMap(({ data }) => (data === undefined ? [] : [data]));
   const choices = chunks.filter((chunk) => (chunk['choices'] as unknown[] | undefined)?.length).map(choiceOf);
   return {

@@ -7,7 +7,10 @@ afterEach(async () => {
   served = undefined;
 });
 
-async function bothModes(server: Served, body: Record<string, unknown>): Promise<{ text: string; reason: string | null }[]> {
+async function bothModes(
+  server: Served,
+  body: Record<string, unknown>,
+): Promise<{ text: string; reason: string | null }[]> {
   const streamed = readStream(await (await server.chat({ ...body, stream: true })).text());
   const whole = choiceOf(await (await server.chat(body)).json());
   return [
@@ -43,7 +46,9 @@ describe('text', () => {
       { text: 'ABC ', reason: 'stop' },
     ]);
     expect((await bothModes(served, { stop: 'HIJX' }))[1]).toEqual({ text: 'ABC DEFGHIJ K', reason: 'stop' });
-    const answer = (await (await served.chat({ stop: ['DEFGHIJ'] })).json()) as { usage: { completion_tokens: number } };
+    const answer = (await (await served.chat({ stop: ['DEFGHIJ'] })).json()) as {
+      usage: { completion_tokens: number };
+    };
     expect(choiceOf(answer).stop_reason).toBe('DEFGHIJ');
     expect(answer.usage.completion_tokens).toBe(11);
   });
@@ -63,7 +68,9 @@ describe('text', () => {
         { text, reason },
       ]);
     }
-    const one = (await (await served.chat({ max_tokens: 1 })).json()) as { usage: { completion_tokens: number } };
+    const one = (await (await served.chat({ max_tokens: 1 })).json()) as {
+      usage: { completion_tokens: number };
+    };
     expect(one.usage.completion_tokens).toBe(1);
   });
 });
@@ -81,7 +88,11 @@ describe('chunks', () => {
     expect(first?.['id']).toMatch(/^chatcmpl-[A-Za-z0-9]{20}$/);
     expect(Number.isInteger(first?.['created'])).toBe(true);
     for (const chunk of chunks) {
-      expect([chunk['id'], chunk['created'], chunk['model']]).toEqual([first?.['id'], first?.['created'], 'tokenrail']);
+      expect([chunk['id'], chunk['created'], chunk['model']]).toEqual([
+        first?.['id'],
+        first?.['created'],
+        'tokenrail',
+      ]);
     }
     const usage = chunks.pop();
     expect(choiceOf(first).delta).toEqual({ role: 'assistant', content: '' });
@@ -89,7 +100,9 @@ describe('chunks', () => {
     expect(choices.every(({ index }) => index === 0)).toBe(true);
     expect(choices.slice(0, -1).every((choice) => choice.finish_reason === null)).toBe(true);
     expect(choices.at(-1)).toMatchObject({ delta: {}, finish_reason: 'stop' });
-    expect(choices.slice(1, -1).every(({ delta }) => delta?.content !== '' && delta?.role === undefined)).toBe(true);
+    expect(
+      choices.slice(1, -1).every(({ delta }) => delta?.content !== '' && delta?.role === undefined),
+    ).toBe(true);
     expect(chunks.every((chunk) => chunk['usage'] === null)).toBe(true);
     const promptTokens = served.home.admits[0]?.tokens.length ?? 0;
     expect(usage).toMatchObject({
@@ -108,7 +121,9 @@ describe('chunks', () => {
     const body = { model: 'pair', prompt: 'Hi', stream: true };
     const { chunks, text } = readStream(await (await served.post('/v1/completions', body)).text());
     expect(text).toBe('Hello there.');
-    expect(chunks.every((chunk) => chunk['object'] === 'text_completion' && chunk['model'] === 'pair')).toBe(true);
+    expect(chunks.every((chunk) => chunk['object'] === 'text_completion' && chunk['model'] === 'pair')).toBe(
+      true,
+    );
     expect(chunks.some((chunk) => 'usage' in chunk)).toBe(false);
     expect(chunks[0]?.['id']).toMatch(/^cmpl-/);
   });
@@ -128,11 +143,15 @@ describe('chunks', () => {
       token_ids: ids,
       tokenrail: {
         models: ['small', 'large', 'small', 'small', 'small', 'small'],
-        signals: [0, 0.01, 0.02, 0.03, 0.04, 0.05],
+        signals: [0, 1, 2, 3, 4, 5].map((index) => index / 64),
         texts: ['a', '', '', '', '🙂', ''],
       },
     });
-    const completion = await served.post('/v1/completions', { model: 'tokenrail', prompt: [5, 6], return_token_ids: true });
+    const completion = await served.post('/v1/completions', {
+      model: 'tokenrail',
+      prompt: [5, 6],
+      return_token_ids: true,
+    });
     expect(choiceOf(await completion.json())).toMatchObject({ prompt_token_ids: [5, 6], token_ids: ids });
   });
 });
@@ -144,7 +163,9 @@ describe('silence', () => {
     const response = await served.chat({ stream: true });
     // Headers are here, the home has said nothing but "admitted".
     expect(response.status).toBe(200);
-    const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+    const reader = (response.body as ReadableStream<Uint8Array>)
+      .pipeThrough(new TextDecoderStream())
+      .getReader();
     let text = '';
     while (!text.includes(': keep-alive\n\n: keep-alive\n\n')) text += (await reader.read()).value ?? '';
     home.session().tokens([...bytesAsIds('ok'), EOS]);
@@ -177,10 +198,17 @@ describe('an error after the stream began', () => {
     served = await serve({ home: { auto: false } });
     const response = await served.chat({ stream: true });
     served.home.session().tokens(bytesAsIds('a'));
-    served.home.session().finish('error', { code: 'engine_failed', message: 'the engine of replica r1 failed' });
+    served.home
+      .session()
+      .finish('error', { code: 'engine_failed', message: 'the engine of replica r1 failed' });
     const events = parseSse(await response.text());
     expect(events.at(-2)?.data).toEqual({
-      error: { message: 'the engine of replica r1 failed', type: 'server_error', param: null, code: 'engine_failed' },
+      error: {
+        message: 'the engine of replica r1 failed',
+        type: 'server_error',
+        param: null,
+        code: 'engine_failed',
+      },
     });
     expect(events.at(-1)).toEqual({ done: true });
   });
@@ -193,9 +221,20 @@ describe('an error after the stream began', () => {
       session.finish('error', { code: 'numerical_failure', message: 'NaN' });
     };
     const response = await served.chat({});
-    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([500, 'numerical_failure']);
+    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
+      500,
+      'numerical_failure',
+    ]);
   });
 });
 
 const toText = (events: ReturnType<typeof parseSse>): string =>
-  events.map((event) => (event.comment !== undefined ? `: ${event.comment}\n\n` : event.done ? 'data: [DONE]\n\n' : `data: ${JSON.stringify(event.data)}\n\n`)).join('');
+  events
+    .map((event) =>
+      event.comment !== undefined
+        ? `: ${event.comment}\n\n`
+        : event.done
+          ? 'data: [DONE]\n\n'
+          : `data: ${JSON.stringify(event.data)}\n\n`,
+    )
+    .join('');

@@ -8,7 +8,10 @@ const packr = new Packr({ useRecords: false });
 
 describe('client codec', () => {
   it('reads both formats alike, and writes what it reads', () => {
-    const fields = fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.array(fc.nat())));
+    const fields = fc.dictionary(
+      fc.stringMatching(/^[a-z]{1,8}$/),
+      fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.array(fc.nat())),
+    );
     fc.assert(
       fc.property(fields, (request) => {
         const plain = { ...request };
@@ -36,7 +39,9 @@ describe('client codec', () => {
   });
 
   it('refuses by size before reading', () => {
-    expect(() => decodeClientRequest(new Uint8Array(11), 10)).toThrow(expect.objectContaining({ code: 'payload_too_large' }));
+    expect(() => decodeClientRequest(new Uint8Array(11), 10)).toThrow(
+      expect.objectContaining({ code: 'payload_too_large' }),
+    );
   });
 
   it('does not let a prototype in', () => {
@@ -45,6 +50,8 @@ describe('client codec', () => {
     const packed = decodeClientRequest(packr.pack({ a: { constructor: 1 } }), 100);
     expect(packed).toEqual({ a: { constructor: 1 } });
     expect(Object.getPrototypeOf(read)).toBe(Object.prototype);
-    expect(new Unpackr({ useRecords: false }).unpack(encodeClientObject({ a: Number.NaN }, 'msgpack'))).toEqual({ a: Number.NaN });
+    expect(
+      new Unpackr({ useRecords: false }).unpack(encodeClientObject({ a: Number.NaN }, 'msgpack')),
+    ).toEqual({ a: Number.NaN });
   });
 });

@@ -25,7 +25,7 @@ export interface Seen {
   admitted: number;
   deltas: Delta[];
   ends: GenerationEnd[];
-  text(): string;
+  text: () => string;
 }
 
 export interface Bench {
@@ -36,9 +36,9 @@ export interface Bench {
   link: HomeLink;
   dropped: Record<string, number>;
   /** Lets everything on the bus arrive, answers to it included. */
-  settle(): Promise<void>;
-  start(options?: Partial<StartOptions>): { generation: Generation; seen: Seen };
-  session(): HomeSession;
+  settle: () => Promise<void>;
+  start: (options?: Partial<StartOptions>) => { generation: Generation; seen: Seen };
+  session: () => HomeSession;
 }
 
 export interface StartOptions {
@@ -75,7 +75,12 @@ export async function makeBench(): Promise<Bench> {
     for (let turn = 0; turn < 6; turn += 1) await gatewayBus.flush();
   };
   const start: Bench['start'] = (options = {}) => {
-    const seen: Seen = { admitted: 0, deltas: [], ends: [], text: () => seen.deltas.map(({ text }) => text).join('') };
+    const seen: Seen = {
+      admitted: 0,
+      deltas: [],
+      ends: [],
+      text: () => seen.deltas.map(({ text }) => text).join(''),
+    };
     const plan = {
       rid: options.rid ?? 'req-abc',
       promptIds: [1, 2, 3],
@@ -96,4 +101,12 @@ export async function makeBench(): Promise<Bench> {
     return { generation, seen };
   };
   return { broker, gatewayBus, clock, home, link, dropped, settle, start, session: () => home.session() };
+}
+
+/** A bench with one request that the home has admitted. */
+export async function admittedBench(options: Partial<StartOptions> = {}) {
+  const bench = await makeBench();
+  const started = bench.start(options);
+  await bench.settle();
+  return { ...bench, ...started, session: bench.home.session() };
 }

@@ -10,17 +10,28 @@ import { deployment } from './setup.ts';
 
 function makeMetrics(): { metrics: GatewayMetrics; fleet: Fleet } {
   const metrics = new GatewayMetrics('tokenrail', 'small');
-  const fleet = new Fleet({ deployment, configHash: 'hash', heartbeatStaleMs: 2_000, stepHungMs: 1_000 }, new ManualClock());
-  registerFleetMetrics(metrics.registry, { fleet, gate: new AdmissionGate(2, 2), bus: new LocalBroker().connect() });
+  const fleet = new Fleet(
+    { deployment, configHash: 'hash', heartbeatStaleMs: 2_000, stepHungMs: 1_000 },
+    new ManualClock(),
+  );
+  registerFleetMetrics(metrics.registry, {
+    fleet,
+    gate: new AdmissionGate(2, 2),
+    bus: new LocalBroker().connect(),
+  });
   return { metrics, fleet };
 }
 
 describe('docs/metrics.md', () => {
   it('lists exactly the metrics that exist, with their kinds', async () => {
     const text = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8');
-    const documented = [...text.matchAll(/^\| `(tokenrail_\w+)` \| (\w+) \|/gm)].map((match) => `${match[1]} ${match[2]}`);
+    const documented = [...text.matchAll(/^\| `(tokenrail_\w+)` \| (\w+) \|/gm)].map(
+      (match) => `${match[1]} ${match[2]}`,
+    );
     const { metrics } = makeMetrics();
-    const existing = (await metrics.registry.getMetricsAsJSON()).map(({ name, type }) => `${name} ${String(type)}`);
+    const existing = (await metrics.registry.getMetricsAsJSON()).map(
+      ({ name, type }) => `${name} ${String(type)}`,
+    );
     expect(documented.sort()).toEqual(existing.sort());
   });
 });
@@ -28,7 +39,13 @@ describe('docs/metrics.md', () => {
 describe('metrics of the replicas', () => {
   it('show the newest heartbeat under model and replica, and refuse odd counter names', async () => {
     const { metrics, fleet } = makeMetrics();
-    const common = { kind: 'heartbeat', instance: 'i', configHash: 'hash', state: 'serving', maxModelLenTokens: 512 } as const;
+    const common = {
+      kind: 'heartbeat',
+      instance: 'i',
+      configHash: 'hash',
+      state: 'serving',
+      maxModelLenTokens: 512,
+    } as const;
     const load = { running: 3, waiting: 2, pending: 1, kvUsedBlocks: 2, kvTotalBlocks: 8, stepAgeMs: 0 };
     const counters = { num_preemptions: 4, 'odd"name': 1, steps: 9 };
     fleet.observe({ ...common, ...load, model: 2, replica: 'a', counters });
