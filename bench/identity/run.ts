@@ -1,0 +1,103 @@
+import { fileURLToPath } from 'node:url';
+import type { SamplingParams } from '../../core/request.ts';
+import { SystemClock } from '../../core/system-clock.ts';
+import { resolveBroker } from '../../transport/broker.ts';
+import { chat, mapConcurrently, type ChatAnswer } from '../lib/chat-client.ts';
+import type { Problem } from '../lib/problems.ts';
+import { startSystem } from '../lib/system.ts';
+import { compareAnswers, type Comparison } from './compare.ts';
+import { ReferenceLoop, type ReferenceAnswer } from './reference-loop.ts';
+
+export const THRESHOLD = 0.02;
+export const MAX_TOKENS = 300;
+const MAX_NUM_BATCHED_TOKENS = 512;
+const END_ID = 1;
+
+const modelDir = (name: string): string => fileURLToPath(new URL(`../../models/${name}`, import.meta.url));
+
+export interface Mode {
+  name: string;
+  temperature: number;
+  seed: (index: number) => number;
+}
+
+/** Greedy, and sampled with a seed of its own per problem. */
+export const MODES: readonly Mode[] = [
+  { name: 'greedy', temperature: 0, seed: () => 0 },
+  { name: 'temperature 0.8', temperature: 0.8, seed: (index) => 1000 + index },
+];
+
+const samplingOf = (mode: Mode, index: number): SamplingParams => ({
+  temperature: mode.temperature,
+  topP: 1,
+  topK: -1,
+  minP: 0,
+  seed: mode.seed(index),
+});
+
+/** What the reference loop answers to every problem. The prompts are those that the system itself reports. */
+export async function referenceAnswers(prompts: readonly number[][], mode: Mode): Promise<ReferenceAnswer[]> {
+  const loop = await ReferenceLoop.start({
+    modelDirs: [modelDir('small'), modelDir('large')],
+    threshold: THRESHOLD,
+    maxNumBatchedTokens: MAX_NUM_BATCHED_TOKENS,
+  });
+  const answers: ReferenceAnswer[] = [];
+  for (const [index, prompt] of prompts.entries()) {
+    const limits = { maxTokens: MAX_TOKENS, stopIds: [END_ID] };
+    answers.push(await loop.answer(prompt, samplingOf(mode, index), limits));
+  }
+  await loop.close();
+  return answers;
+}
+
+export interface Setting {
+  broker: 'embedded' | 'nats-server';
+  replicas: number;
+}
+
+/** A running system over a broker of its own. */
+export class RunningSetting {
+  readonly url: string;
+  private readonly stopAll: () => Promise<void>;
+
+  private constructor(url: string, stopAll: () => Promise<void>) {
+    this.url = url;
+    this.stopAll = stopAll;
+  }
+
+  static async start({ broker: kind, replicas }: Setting): Promise<RunningSetting> {
+    const broker = await resolveBroker({ clock: new SystemClock(), preferEmbedded: kind === 'embedded' });
+    if (broker.kind !== kind) {
+      await broker.stop();
+      throw new Error(`no ${kind} to be had, found ${broker.kind}`);
+    }
+    const flags = ['--nats', broker.url, '--router', 'r-stitch', '--threshold', String(THRESHOLD)];
+    flags.push('--replicas', `small=${replicas},large=${replicas}`, '--log-level', 'warn');
+    flags.push('--max-num-batched-tokens', String(MAX_NUM_BATCHED_TOKENS));
+    const system = await startSystem(flags);
+    return new RunningSetting(system.url, async () => {
+      await system.stop();
+      await broker.stop();
+    });
+  }
+
+  /** All problems, `concurrency` at a time. */
+  ask(problems: readonly Problem[], mode: Mode, concurrency: number): Promise<ChatAnswer[]> {
+    return mapConcurrently(problems, concurrency, ({ question }, index) =>
+      chat(this.url, question, {
+        temperature: mode.temperature,
+        seed: mode.seed(index),
+        max_tokens: MAX_TOKENS,
+      }),
+    );
+  }
+
+  stop(): Promise<void> {
+    return this.stopAll();
+  }
+}
+
+export function compare(answers: readonly ChatAnswer[], references: readonly ReferenceAnswer[]): Comparison {
+  return compareAnswers(answers, references, ['small', 'large']);
+}

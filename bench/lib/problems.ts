@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** One held-out word problem of the embedded models. */
+export interface Problem {
+  id: string;
+  question: string;
+  answer: number;
+  kind: string;
+}
+
+/** `test`: unseen numbers and names; `test-sentences`: unseen sentences as well; `validation`: for choosing. */
+export type ProblemList = 'test' | 'test-sentences' | 'validation';
+
+/** The first `count` problems of a list. */
+export function loadProblems(list: ProblemList, count: number): Problem[] {
+  const path = fileURLToPath(new URL(`../../models/problems/${list}.jsonl`, import.meta.url));
+  const lines = readFileSync(path, 'utf8').trim().split('\n');
+  return lines.slice(0, count).map((line) => JSON.parse(line) as Problem);
+}
+
+/** Whether a text ends in the right answer: its last "The answer is N." names exactly that number. */
+export function isCorrect(problem: Problem, text: string): boolean {
+  const found = [...text.matchAll(/The answer is (-?\d+)\./g)].at(-1)?.[1];
+  return found !== undefined && Number(found) === problem.answer;
+}
