@@ -52,7 +52,7 @@ export function sentencepieceJson(): Record<string, unknown> {
   ];
   pieces.push('▁', 'H', 'i', '▁H', 'Hi', '▁Hi');
   return {
-    added_tokens: [0, 1, 2].map((id) => ({ id, content: pieces[id], special: true, normalized: true })),
+    added_tokens: [0, 1, 2].map((id) => ({ id, content: pieces[id], special: true, normalized: false })),
     normalizer: {
       type: 'Sequence',
       normalizers: [
