@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { TokenrailError } from '../core/errors.ts';
 import { DEFAULT_MAX_PAYLOAD_BYTES } from './embedded-broker/protocol.ts';
+import { endWithParent } from './end-with-parent.ts';
 import { natsServerConfig } from './nats-server-config.ts';
 
 export interface NatsServerOptions {
@@ -77,13 +78,19 @@ class ServerChild {
     const config = natsServerConfig({ host, port, maxPayloadBytes, portsFolder: this.folder, ...token });
     const configFile = join(this.folder, 'nats.conf');
     writeFileSync(configFile, config, { mode: 0o600 });
-    this.child = spawn(executable, ['-c', configFile], { stdio: ['ignore', 'ignore', 'pipe'] });
+    // Detached: a Ctrl-C in the terminal must not end the server while its clients still drain.
+    this.child = spawn(executable, ['-c', configFile], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      detached: true,
+    });
+    const callOff = this.child.pid === undefined ? undefined : endWithParent(this.child.pid);
     this.child.stderr?.on('data', (chunk: Buffer) => {
       this.logTail = (this.logTail + chunk.toString()).slice(-MAX_LOG_TAIL_CHARS);
     });
     process.once('exit', this.killAtExit);
     this.ended = new Promise((resolve) => {
       const onEnd = (): void => {
+        callOff?.();
         process.off('exit', this.killAtExit);
         rmSync(this.folder, { recursive: true, force: true });
         resolve();

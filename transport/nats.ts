@@ -88,6 +88,10 @@ function clientOptions(
     pingInterval: options.pingIntervalMs ?? 5000,
     maxPingOut: 2,
     noAsyncTraces: true,
+    // Also of every later attempt, so not what is left of the time for the first connection.
+    timeout: ATTEMPT_MS,
+    // The system's resolver, which knows /etc/hosts, instead of the client's own DNS queries.
+    resolve: false,
   };
 }
 
@@ -101,7 +105,7 @@ async function attempt(
   const reasons = await Promise.all(addresses.map((address) => probeNatsServer(address, timeoutMs, clock)));
   if (reasons.every((reason) => reason !== undefined))
     throw new TokenrailError('bus_unavailable', reasons.join('; '));
-  return connect({ ...options, timeout: Math.max(1, timeoutMs) });
+  return connect(options);
 }
 
 const pause = (clock: Clock, ms: number): Promise<void> =>

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { BusHandler } from '../../../transport/bus.ts';
+import { RawNatsClient } from '../../helpers/raw-nats-client.ts';
 import { ALL_BROKERS, bytes, codeOf, describeOnBrokers, nextStatus, range, settle, text } from './fixture.ts';
 
 describeOnBrokers('bus: limits and faults', ALL_BROKERS, ({ connect, broker }) => {
@@ -38,6 +39,27 @@ describeOnBrokers('bus: limits and faults', ALL_BROKERS, ({ connect, broker }) =
     await settle(a, b);
     expect(got.length).toBe(20);
     expect(b.counters()['handlerErrors']).toBe(20);
+  });
+
+  test('a message with malformed headers is counted and stops nothing', async () => {
+    const b = await connect();
+    const got: string[] = [];
+    b.subscribe('hdr', ({ payload }) => got.push(text(payload)));
+    const raw = await RawNatsClient.open(broker().port);
+    raw.send('CONNECT {"headers":true,"verbose":false}\r\nSUB answer.me 1\r\n');
+    await raw.roundTrip();
+    const answer = b.request('answer.me', bytes('x'), { timeoutMs: 30_000 });
+    const [, reply = ''] = await raw.until(/MSG answer\.me 1 (\S+) 1/);
+    const bad = 'NATS/1.0\r\nbad key\x01: x\r\n\r\n';
+    raw.send(
+      `HPUB hdr ${bad.length} ${bad.length + 1}\r\n${bad}!\r\nHPUB ${reply} ${bad.length} ${bad.length}\r\n${bad}\r\n`,
+    );
+    raw.send(`PUB hdr 2\r\nok\r\nPUB ${reply} 4\r\ngood\r\n`);
+    expect(text((await answer).payload)).toBe('good');
+    await b.flush();
+    expect(got).toEqual(['ok']);
+    expect(b.counters()['malformed']).toBe(2);
+    raw.close();
   });
 
   test('close flushes, is the same promise twice, and ends the bus', async () => {

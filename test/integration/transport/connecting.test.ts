@@ -1,11 +1,15 @@
+import { spawn } from 'node:child_process';
 import { createServer, type Server } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { TokenrailError } from '../../../core/errors.ts';
 import { resolveBroker, type ResolvedBroker } from '../../../transport/broker.ts';
 import type { Bus } from '../../../transport/bus.ts';
 import { startEmbeddedBroker } from '../../../transport/embedded-broker/start.ts';
 import { connectNats, type NatsOptions } from '../../../transport/nats.ts';
+import { probeNatsServer } from '../../../transport/nats-probe.ts';
 import { startNatsServer } from '../../../transport/nats-server-process.ts';
+import { parseServerAddress } from '../../../transport/server-address.ts';
 import { hasNatsServer, startTestBroker } from '../../helpers/nats-server.ts';
 import { ALL_BROKERS, bytes, clock, codeOf, describeOnBrokers, text } from './fixture.ts';
 
@@ -212,6 +216,30 @@ describe('a nats-server of our own', () => {
     });
     expect((await failure).code).toBe('bus_unavailable');
     await server?.stop();
+  });
+});
+
+describe('a nats-server whose parent is killed', () => {
+  test.skipIf(!hasNatsServer())('ends too', async () => {
+    const code = `
+      const { resolveBroker } = await import('./transport/broker.ts');
+      const { SystemClock } = await import('./core/system-clock.ts');
+      const broker = await resolveBroker({ clock: new SystemClock() });
+      process.stdout.write(broker.url + '\\n');`;
+    const root = fileURLToPath(new URL('../../..', import.meta.url));
+    const args = ['--import', 'tsx', '--input-type=module', '-e', code];
+    const parent = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+    cleanups.push(() => parent.kill('SIGKILL'));
+    const url = await new Promise<string>((resolve) =>
+      parent.stdout.on('data', (chunk) => resolve(String(chunk).trim())),
+    );
+    const address = parseServerAddress(url) ?? { host: '', port: 0 };
+    expect(await probeNatsServer(address, 10_000, clock)).toBeUndefined();
+    parent.kill('SIGKILL');
+    await vi.waitFor(
+      async () => expect(await probeNatsServer(address, 10_000, clock)).toContain('ECONNREFUSED'),
+      30_000,
+    );
   });
 });
 

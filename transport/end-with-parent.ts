@@ -1,0 +1,22 @@
+import { spawn } from 'node:child_process';
+
+/** Waits for the end of its input, which comes when our process ends in any way, then ends the other process. */
+const WATCH = 'read -r _; kill -TERM "$0" 2>/dev/null';
+
+/**
+ * Lets process `pid` end when this process does, even by SIGKILL, when no handler of ours can run. Returns the
+ * way to call it off. Does nothing on Windows, which has no shell for it.
+ */
+export function endWithParent(pid: number): () => void {
+  if (process.platform === 'win32') return () => {};
+  // Detached: a Ctrl-C in the terminal reaches the whole group and would end the watcher too early.
+  const watcher = spawn('/bin/sh', ['-c', WATCH, String(pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  watcher.on('error', () => {});
+  watcher.stdin?.on('error', () => {});
+  watcher.unref();
+  (watcher.stdin as unknown as { unref?: () => void } | null)?.unref?.();
+  return () => void watcher.kill('SIGKILL');
+}
