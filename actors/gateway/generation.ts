@@ -58,15 +58,17 @@ export class Generation implements RequestHandler {
     return this.plan.rid;
   }
 
-  /** Starts the request; faults reach the listener, never the caller. */
+  /** Its time runs from now on, although it may still wait for its turn. */
+  watchDeadline(): void {
+    const { deadlineAtMs } = this.plan;
+    if (deadlineAtMs !== undefined) this.arm(deadlineAtMs - this.deps.clock.nowMs(), () => this.onDeadline());
+  }
+
+  /** Its turn has come; faults reach the listener, never the caller. */
   start(): void {
+    if (this.ended) return;
     this.deps.link.register(this.rid, this);
-    this.guarded(() => {
-      const { deadlineAtMs } = this.plan;
-      if (deadlineAtMs !== undefined)
-        this.arm(deadlineAtMs - this.deps.clock.nowMs(), () => this.onDeadline());
-      if (!this.ended) this.admission.start();
-    });
+    this.guarded(() => this.admission.start());
   }
 
   /** Ends the request with `error` and tells the home, if there is one. Idempotent. */

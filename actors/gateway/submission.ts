@@ -51,6 +51,7 @@ export class Submission implements Submitted {
       const listener = this.trace.follow(this.frontend.accept(request, format), () => this.finish());
       this.generation = new Generation(plan, this.deps.generation, listener);
       const { generation } = this;
+      generation.watchDeadline();
       this.ticket = this.deps.gate.enter(() => generation.start());
       // It may have ended within `enter`, before there was a ticket to give back.
       if (this.done) this.ticket.leave();

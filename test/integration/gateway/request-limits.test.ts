@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectError, expectWorks, type ErrorAnswer } from './expect-error.ts';
-import { serve, type Served } from './setup.ts';
+import { choiceOf, EOS, serve, until, type Served } from './setup.ts';
 
 let served: Served;
 beforeAll(async () => {
@@ -147,5 +147,74 @@ describe('limits of a request', () => {
     const image = { type: 'image_url', image_url: { url: 'data:,' } };
     const refused = await served.chat({ messages: [{ role: 'user', content: [image] }] });
     expect(refused.status).toBe(400);
+  });
+
+  it('seeds of any size reach the home as they are; one is drawn where none is given', async () => {
+    const seeds = [0, -1, 5, 2 ** 53, 2 ** 60, -(2 ** 63)];
+    for (const seed of seeds) {
+      expect((await served.chat({ seed })).status).toBe(200);
+      expect(served.home.admits.at(-1)?.init.sampling.seed).toBe(seed);
+    }
+    for (const seed of [1.5, '1', 2 ** 70])
+      await expectError(await served.chat({ seed }), 400, 'invalid_request', 'seed');
+    const drawn = new Set<unknown>();
+    for (let i = 0; i < 3; i += 1) {
+      await (await served.chat({})).text();
+      drawn.add(served.home.admits.at(-1)?.init.sampling.seed);
+    }
+    expect(drawn.size).toBe(3);
+  });
+
+  it("end tokens are the deployment's and the request's; ignore_eos leaves the latter", async () => {
+    const stopIds = async (fields: object): Promise<readonly number[] | undefined> => {
+      await (await served.chat({ max_tokens: 5, ...fields })).text();
+      return served.home.admits.at(-1)?.init.limits.stopIds;
+    };
+    expect(await stopIds({})).toEqual([EOS]);
+    expect(await stopIds({ stop_token_ids: [7, EOS] })).toEqual([EOS, 7]);
+    expect(await stopIds({ stop_token_ids: [7], ignore_eos: true })).toEqual([7]);
+    expect(await stopIds({ ignore_eos: true })).toEqual([]);
+  });
+});
+
+describe('a request that takes longer than its deadline', () => {
+  it('ends with an error, streamed or not, and the home is told', async () => {
+    const late = await serve({ gateway: { deadlineMs: 60 }, home: { auto: false } });
+    try {
+      const [whole, stream] = await Promise.all([late.chat({}), late.chat({ stream: true })]);
+      await expectError(whole, 504, 'deadline_exceeded');
+      expect(await stream.text()).toMatch(/"code":"deadline_exceeded"[^]*\[DONE\]/);
+      await until(() => late.home.aborts.length === 2);
+      expect(late.home.admits[0]?.deadlineMs).toBeGreaterThan(0);
+      expect(late.home.aborts.map(({ reason }) => reason)).toEqual(['deadline', 'deadline']);
+    } finally {
+      await late.stop();
+    }
+  });
+});
+
+describe('one huge word', () => {
+  it.each([
+    ['underscores', '_'.repeat(200_000)],
+    ['spaces', ' '.repeat(200_000)],
+    ['combining marks', `a${'\u0301'.repeat(100_000)}`],
+    ['line breaks', '\n'.repeat(20_000)],
+  ])('of %s is read beside the serving loop', async (_name, prompt) => {
+    const wide = await serve({ home: { maxModelLenTokens: 1_000_000 } });
+    try {
+      let done = false;
+      const answer = wide
+        .post('/v1/completions', { model: 'tokenrail', prompt, max_tokens: 2 })
+        .then((response) => {
+          done = true;
+          return response;
+        });
+      expect((await fetch(`${wide.url}/health`)).status).toBe(200);
+      expect(done).toBe(false);
+      expect((await answer).status).toBe(200);
+      expect(choiceOf(await (await answer).json()).text).toBe('He');
+    } finally {
+      await wide.stop();
+    }
   });
 });

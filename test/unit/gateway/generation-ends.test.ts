@@ -86,6 +86,17 @@ describe('cancelling', () => {
     expect(seen.ends).toMatchObject([{ kind: 'failed', error: { code: 'deadline_exceeded' } }]);
   });
 
+  it('happens at the deadline although its turn has not come, and then it never starts', async () => {
+    const { start, clock, settle, home } = await makeBench();
+    const { generation, seen } = start({ deadlineMs: 300, waits: true });
+    clock.advance(300);
+    expect(seen.ends).toMatchObject([{ kind: 'failed', error: { code: 'deadline_exceeded' } }]);
+    generation.start();
+    await settle();
+    expect(home.admits).toEqual([]);
+    expect(clock.numPending).toBe(0);
+  });
+
   it('is what "nobody listens" at the client means', async () => {
     const { seen, settle, home, link, gatewayBus } = await admittedBench();
     gatewayBus.publish('client.that.left', new Uint8Array(1), { reply: link.clientInbox('req-abc') });

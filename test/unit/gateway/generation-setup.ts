@@ -46,6 +46,8 @@ export interface StartOptions {
   stop: string[];
   maxTokens: number;
   deadlineMs: number;
+  /** Whether its turn has yet to come. */
+  waits: boolean;
 }
 
 /** A gateway's link and one scripted home on a local bus, with time standing still. */
@@ -97,7 +99,8 @@ export async function makeBench(): Promise<Bench> {
       onDelta: (delta) => seen.deltas.push(delta),
       onEnd: (end) => seen.ends.push(end),
     });
-    generation.start();
+    generation.watchDeadline();
+    if (options.waits !== true) generation.start();
     return { generation, seen };
   };
   return { broker, gatewayBus, clock, home, link, dropped, settle, start, session: () => home.session() };
