@@ -59,6 +59,29 @@ def _padded_ids(prompts: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
     return ids, lengths
 
 
+class _Rows:
+    """Which prompts are still being answered, and where each stands.
+
+    Finished rows stay in the batch until a quarter of it is idle: dropping one means to copy every cache.
+    """
+
+    def __init__(self, lengths: Tensor) -> None:
+        self.index = lengths.clone()
+        self.prompt = torch.arange(len(lengths))
+        self.live = torch.ones(len(lengths), dtype=torch.bool)
+
+    @property
+    def crowded(self) -> bool:
+        return int(self.live.sum()) <= 0.75 * len(self.live)
+
+    def compact(self) -> Tensor:
+        """Forgets finished rows; returns the batch rows that stay."""
+        staying = self.live.nonzero()[:, 0]
+        self.index, self.prompt = self.index[staying], self.prompt[staying]
+        self.live = self.live[staying]
+        return staying
+
+
 @torch.no_grad()
 def generate(
     models: Sequence[LanguageModel],
@@ -75,23 +98,24 @@ def generate(
     if ids.shape[1] >= limit:
         raise ValueError(f"a prompt of {ids.shape[1]} tokens leaves no room in {limit} positions")
     max_new_tokens = min(max_new_tokens, limit - ids.shape[1])
-    positions = ids.shape[1] + max_new_tokens
-    lanes = [_Lane(model.eval(), ids, lengths, positions) for model in models]
-    index, live = lengths.clone(), torch.arange(len(prompts))
+    lanes = [_Lane(model.eval(), ids, lengths, ids.shape[1] + max_new_tokens) for model in models]
+    rows = _Rows(lengths)
     results = [Generation() for _ in prompts]
     for count in range(1, max_new_tokens + 1):
         tokens, notes = choose([lane.logits for lane in lanes])
-        for row, token, note in zip(live.tolist(), tokens.tolist(), notes.tolist(), strict=True):
-            results[row].tokens.append(token)
-            results[row].notes.append(note)
-        going = (tokens != END_ID).nonzero()[:, 0]
-        if len(going) == 0 or count == max_new_tokens:
+        for row in rows.live.nonzero()[:, 0].tolist():
+            generation = results[int(rows.prompt[row])]
+            generation.tokens.append(int(tokens[row]))
+            generation.notes.append(notes[row].tolist())
+        rows.live &= tokens != END_ID
+        if not rows.live.any() or count == max_new_tokens:
             break
-        if len(going) < len(tokens):
-            live, index, tokens = live[going], index[going], tokens[going]
+        if rows.crowded:
+            staying = rows.compact()
+            tokens = tokens[staying]
             for lane in lanes:
-                lane.keep(going)
+                lane.keep(staying)
         for lane in lanes:
-            lane.feed(tokens, index)
-        index = index + 1
+            lane.feed(tokens, rows.index)
+        rows.index = rows.index + rows.live.long()
     return results

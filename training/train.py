@@ -1,7 +1,8 @@
-"""Trains one size of the family from scratch, on a CPU, resumably.
+"""Trains one size of the family on a CPU, resumably: from scratch, or on from a model directory.
 
     python -m training.train --size large --tokenizer models/large --out runs/large --tokens 12e6
-    python -m training.train … --resume          # goes on from the last checkpoint
+    python -m training.train … --resume                      # goes on from the last checkpoint
+    python -m training.train … --init models/large --lr 0.01  # another phase, from trained weights
 
 The run directory gets checkpoint.pt (weights, optimiser states, data position, counters),
 log.jsonl, and at the end weights.pt (fp32) and run.json. `training.export` makes the model directory.
@@ -22,6 +23,7 @@ from typing import Any
 import torch
 
 from training.batches import Batch, BatchStream
+from training.checkpoint import load_model
 from training.model import SIZES, LanguageModel
 from training.muon import Muon
 from training.schedule import Schedule
@@ -52,7 +54,9 @@ class Trainer:
         tokenizer = load_tokenizer(args.tokenizer)
         self.args = args
         self.model = LanguageModel(SIZES[args.size], tokenizer.get_vocab_size())
-        self.schedule = Schedule(args.tokens)
+        if args.init:
+            self.model.load_state_dict(load_model(args.init).state_dict())
+        self.schedule = Schedule(args.tokens, hold_until=args.hold_until)
         self.stream = BatchStream(tokenizer, args.batch_tokens, args.seed)
         self.counters = Counters()
         self.optimizers = self._make_optimizers()
@@ -179,8 +183,10 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--tokenizer", type=Path, required=True, help="directory of tokenizer.json")
     parser.add_argument("--out", type=Path, required=True, help="run directory")
     parser.add_argument("--tokens", type=float, required=True, help="budget, prompts included")
+    parser.add_argument("--init", type=Path, help="model directory to start from")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lr", type=float, default=0.02, help="peak, for Muon")
+    parser.add_argument("--hold-until", type=float, default=0.5, help="share of the budget at peak")
     parser.add_argument("--batch-tokens", type=int, default=3072, help="per step, padding included")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--resume", action="store_true")
