@@ -83,7 +83,7 @@ class ServerChild {
       stdio: ['ignore', 'ignore', 'pipe'],
       detached: true,
     });
-    const callOff = this.child.pid === undefined ? undefined : endWithParent(this.child.pid);
+    const callOff = this.child.pid === undefined ? undefined : endWithParent(this.child.pid, this.folder);
     this.child.stderr?.on('data', (chunk: Buffer) => {
       this.logTail = (this.logTail + chunk.toString()).slice(-MAX_LOG_TAIL_CHARS);
     });
