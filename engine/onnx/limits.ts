@@ -1,12 +1,19 @@
 import { totalmem } from 'node:os';
 import { TokenrailError } from '../../core/errors.ts';
 import { checkpointError } from './checkpoint/checkpoint-error.ts';
+import { countParameters } from './checkpoint/expected-tensors.ts';
 import type { ModelConfig } from './checkpoint/model-config.ts';
 import type { ResolvedOptions } from './options.ts';
 import { kvBytesPerToken } from './runtime/sequence-cache.ts';
 
 /** Rows of the graphs that are built, up to `maxNumSeqs`. */
 const LADDER_ROWS = [1, 8, 16, 32];
+/**
+ * Slots without a row cost an attention kernel per layer: nothing in a large model, half the step in one whose
+ * layers are as cheap. Small models also load fast enough for more graphs.
+ */
+const SMALL_MODEL_LADDER_ROWS = [1, 2, 4, 8, 16, 32];
+const SMALL_MODEL_PARAMETERS = 16e6;
 const MAX_ROWS = 32;
 const DEFAULT_SEQUENCES_PER_ROW = 4;
 const DEFAULT_MEMORY_SHARE = 0.25;
@@ -39,10 +46,11 @@ export function engineLimits(config: ModelConfig, options: ResolvedOptions): Eng
   }
   const sampledVocab = Math.min(options.maskIdsFrom ?? config.vocabSize, config.vocabSize);
   const maxNumSeqs = Math.min(options.maxNumSeqs, MAX_ROWS);
+  const ladder = countParameters(config) <= SMALL_MODEL_PARAMETERS ? SMALL_MODEL_LADDER_ROWS : LADDER_ROWS;
   return {
     maxModelLenTokens,
     maxNumSeqs,
-    ladderRows: [...LADDER_ROWS.filter((rows) => rows < maxNumSeqs), maxNumSeqs],
+    ladderRows: [...ladder.filter((rows) => rows < maxNumSeqs), maxNumSeqs],
     numKvBlocks: kvBlocks(config, options, maxModelLenTokens, maxNumSeqs),
     sampledVocab,
     topK: Math.min(options.topK, sampledVocab),

@@ -7,19 +7,30 @@ import { INPUT, OUTPUT } from './io-names.ts';
 import type { GraphSpec } from './graph-spec.ts';
 import { addSignals } from './signals.ts';
 
+/** The part of a layer that mixes positions. */
+export interface AttentionNodes {
+  /** qkv [1, T, (heads + 2 kv heads) · head size] → [1, T, heads · head size]. */
+  add(layer: number, qkv: string): string;
+}
+
 /**
  * The decoder as an ONNX model. Linear layers run on the packed tokens of all rows, attention runs per row
  * on that row's own key and value buffers ("row-split": the CPU kernel appends several tokens to a past
  * only for one sequence at a time).
  */
-export function buildDecoderGraph(weights: WeightsFile, spec: GraphSpec): Uint8Array {
+export function buildDecoderGraph(
+  weights: WeightsFile,
+  spec: GraphSpec,
+  attentionOf: (graph: GraphBuilder) => AttentionNodes = (graph) =>
+    new RowAttention(graph, spec.config, spec.rows),
+): Uint8Array {
   const graph = new GraphBuilder(weights);
   // Must be the first output: the binding stops at it (see in-place-run.ts).
   graph.sequenceOutput(graph.node('SequenceEmpty', [], OUTPUT.done, { ints: { dtype: ONNX_TYPE.float32 } }));
   graph.input(INPUT.ids, ONNX_TYPE.int64, [1, 'tokens']);
   graph.input(INPUT.positions, ONNX_TYPE.int64, ['positions']);
   const { config } = spec;
-  const attention = new RowAttention(graph, config, spec.rows);
+  const attention = attentionOf(graph);
   const layers = new LayerNodes(graph, config);
   let residual = graph.node('Gather', [graph.weight(WEIGHT.embedding), INPUT.ids], 'embedded');
   let delta: string | undefined;

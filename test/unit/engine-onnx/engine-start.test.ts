@@ -31,7 +31,7 @@ describe('starting', () => {
     });
     expect(info.numParameters).toBe(71_856);
     expect(info.notes).toContain('KV cache: in place');
-    expect(info.notes).toContain('graphs: 1, 8, 12 rows');
+    expect(info.notes).toContain('graphs: 1, 2, 4, 8, 12 rows');
   });
 
   it('labels random weights and needs nothing but config.json for them', async () => {
