@@ -13,10 +13,12 @@ export class SequenceCache {
   constructor(config: ModelConfig, lengthTokens: number) {
     const dims = [1, config.numKvHeads, lengthTokens, config.headDim];
     const size = config.numKvHeads * lengthTokens * config.headDim;
-    const perLayer = () =>
-      Array.from({ length: config.numLayers }, () => float32Tensor(new Float32Array(size), dims));
-    this.keys = perLayer();
-    this.values = perLayer();
+    // One allocation for all: many large ones in a row would set off garbage collections.
+    const memory = new ArrayBuffer(2 * config.numLayers * size * Float32Array.BYTES_PER_ELEMENT);
+    const part = (index: number): RawTensor =>
+      float32Tensor(new Float32Array(memory, index * size * Float32Array.BYTES_PER_ELEMENT, size), dims);
+    this.keys = Array.from({ length: config.numLayers }, (_, layer) => part(2 * layer));
+    this.values = Array.from({ length: config.numLayers }, (_, layer) => part(2 * layer + 1));
     this.lengthTokens = lengthTokens;
   }
 }
