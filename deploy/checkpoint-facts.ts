@@ -35,7 +35,8 @@ const generationFile = z.object({
 
 type GenerationFile = z.output<typeof generationFile>;
 
-const isMissing = (thrown: unknown): boolean => (thrown as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
+const isMissing = (thrown: unknown): boolean =>
+  (thrown as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
 
 function readJson<S extends z.ZodType>(path: string, schema: S): z.output<S> {
   let content: unknown;

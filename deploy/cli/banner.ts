@@ -22,7 +22,8 @@ function curlLine(url: string, resolved: ResolvedConfig): string {
     messages: [
       {
         role: 'user',
-        content: 'Tom has 3 boxes with 14 pens in each. He buys 8 more pens. How many pens does he have?',
+        content:
+          'There are 28 peaches on the table of Willa. Willa finds 2 bags of 9 peaches. How many peaches does Willa own now?',
       },
     ],
   });

@@ -6,5 +6,8 @@ if (major < 20) {
   process.stderr.write(`tokenrail needs Node.js 20 or newer; this is ${process.versions.node}.\n`);
   process.exit(1);
 }
+// A reader that went away (`tokenrail chat | head -1`) is not worth a stack trace.
+process.stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
 const { main } = await importModule('./main', import.meta.url);
 process.exitCode = await main(process.argv.slice(2));

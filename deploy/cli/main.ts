@@ -7,8 +7,6 @@ const USAGE_ERROR = 2;
 
 /** Runs one command line and returns the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
-  // A reader that went away (`tokenrail chat | head -1`) is not an error worth a stack trace.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   try {
     const program = createProgram();
     if (args.length === 0) {

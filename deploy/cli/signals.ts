@@ -1,3 +1,5 @@
+import { onNpmGone } from './npm-parent.ts';
+
 /** Something that ends in good order or at once. */
 export interface Endable {
   drain(timeoutMs: number): Promise<void>;
@@ -27,7 +29,9 @@ export function endOnSignals(
   };
   process.on('SIGTERM', listener);
   process.on('SIGINT', listener);
+  const stopWatching = onNpmGone(() => listener('SIGTERM'));
   return () => {
+    stopWatching();
     process.off('SIGTERM', listener);
     process.off('SIGINT', listener);
   };

@@ -28,12 +28,24 @@ async function solve(server: ChatServer, model: string, problem: Problem): Promi
   return { problem, tokens, usage };
 }
 
-/** Marks each token: by colour, and without colours by brackets around what other models than the home wrote. */
+/** Neighbouring tokens of one model, joined: fewer marks to read. */
+function spansOf(tokens: readonly Token[]): Token[] {
+  const spans: Token[] = [];
+  for (const { model, text } of tokens) {
+    const last = spans.at(-1);
+    if (last?.model === model) last.text += text;
+    else if (text !== '') spans.push({ model, text });
+  }
+  return spans;
+}
+
+/** Marks who wrote what: by colour, and without colours by brackets around what other models than the home wrote. */
 function paintAnswer(tokens: readonly Token[], palette: Palette, options: DemoOptions): string {
-  if (options.isColoured) return tokens.map(({ model, text }) => palette.paint(model, text)).join('');
-  return tokens
-    .map(({ model, text }) => (model === options.home || text === '' ? text : `[${text}]`))
-    .join('');
+  const paint = ({ model, text }: Token): string => {
+    if (options.isColoured) return palette.paint(model, text);
+    return model === options.home ? text : `[${text}]`;
+  };
+  return spansOf(tokens).map(paint).join('');
 }
 
 function legend(palette: Palette, options: DemoOptions): string {

@@ -40,6 +40,7 @@ class ChildProcess {
   private isEnding = false;
 
   run(spec: RoleSpec, resolved: ResolvedConfig): void {
+    process.title = `tokenrail ${spec.role === 'subserver' ? spec.modelName : spec.role}`; // what `ps` shows
     const fail = async (thrown: unknown): Promise<undefined> => {
       const { code, message } = toTokenrailError(thrown);
       await send({ kind: 'failed', code, message });

@@ -1,0 +1,20 @@
+const POLL_MS = 500;
+
+/**
+ * `npm start` runs a script below a shell, and passes SIGTERM to that shell only, which ends and leaves the
+ * script behind. So a script of npm takes the loss of its parent for the signal. Returns the way to stop.
+ */
+export function onNpmGone(
+  callback: () => void,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): () => void {
+  if (environment['npm_lifecycle_event'] === undefined || process.platform === 'win32') return () => {};
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    callback();
+  }, POLL_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
