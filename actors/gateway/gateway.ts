@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { Subjects } from '../../transport/subjects.ts';
 import { AdmissionGate } from './admission-gate.ts';
@@ -7,7 +7,7 @@ import { finishRequests } from './drain.ts';
 import { Fleet } from './fleet.ts';
 import { HomeLink } from './home-link.ts';
 import { addAnswerRoutes } from './http/answer-routes.ts';
-import { closeServer } from './http/close-server.ts';
+import { closeServer, trackUnusedSockets } from './http/close-server.ts';
 import { createHttpServer, listen } from './http/server.ts';
 import { addServiceRoutes } from './http/service-routes.ts';
 import { registerFleetMetrics } from './metrics/fleet-metrics.ts';
@@ -61,6 +61,7 @@ class GatewayActor implements Gateway {
   private readonly settings: GatewaySettings;
   private readonly deps: GatewayDeps;
   private readonly app: FastifyInstance;
+  private readonly unusedSockets: ReadonlySet<Socket>;
   private readonly fleet: Fleet;
   private readonly link: HomeLink;
   private readonly service: RequestService;
@@ -94,6 +95,7 @@ class GatewayActor implements Gateway {
     this.intake = new BusIntake({ ...deps, subjects, service, link, keys, traffic, bodyLimitBytes });
     registerFleetMetrics(this.metrics.registry, { fleet: this.fleet, gate, bus: deps.bus });
     this.app = this.makeServer();
+    this.unusedSockets = trackUnusedSockets(this.app);
   }
 
   get url(): string {
@@ -143,7 +145,7 @@ class GatewayActor implements Gateway {
     await finishRequests(this.service, clock, 0);
     await this.intake.stop();
     this.link.close();
-    await closeServer(this.app, clock);
+    await closeServer(this.app, this.unusedSockets, clock);
     await this.prompts?.close();
   }
 
