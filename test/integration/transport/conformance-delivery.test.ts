@@ -133,9 +133,14 @@ describeOnBrokers('bus: delivery', ALL_BROKERS, ({ connect }, variant) => {
     await a.flush();
     await subscription.drain();
     expect(got).toBe(500);
+    const own = b.subscribe('own', () => (got += 1));
+    for (const i of range(500)) b.publish('own', bytes(String(i)));
+    await own.drain();
+    expect(got).toBe(1000);
     a.publish('d', bytes('late'));
+    a.publish('own', bytes('late'));
     await settle(a, b);
-    expect(got).toBe(500);
+    expect(got).toBe(1000);
   });
 
   test('white space in a subject is refused: it would be read as another argument', async () => {

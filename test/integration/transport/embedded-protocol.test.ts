@@ -82,6 +82,7 @@ describe('the protocol, byte by byte', () => {
     const client = await open();
     client.send('SUB a 1\r\nSUB a 1\r\nPUB a 0\r\n\r\n');
     expect(await client.roundTrip()).toBe('MSG a 1 0\r\n\r\n');
+    expect(broker().stats().subscriptions).toBe(1);
   });
 
   test('a queue group member is picked by the injected choice', async () => {

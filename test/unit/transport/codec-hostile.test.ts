@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { decodeFrame, encodeFrame } from '../../../transport/codec.ts';
 import { PROTOCOL_VERSION } from '../../../transport/messages.ts';
 import { MAX_FRAME_BYTES, MAX_MESSAGES_PER_FRAME } from '../../../transport/wire/limits.ts';
+import { isPlainMsgpack } from '../../../transport/wire/msgpack-guard.ts';
 import { messageArbitrary } from '../../helpers/message-arbitraries.ts';
 
 const raw = new Packr({ useRecords: false });
@@ -149,5 +150,38 @@ describe('hostile msgpack', () => {
     const tuple = Buffer.concat([head(0x96, 0x01, 0xa1, 0x72, 0x00, 0x91, 0x07), init, raw.pack('gw')]);
     const result = decodeFrame(Buffer.concat([head(0x92, 0x01, 0x91), tuple]));
     expect(result.messages[0]).toMatchObject({ init: { sampling: { seed: 2 ** 44 + 1, topK: -1 } } });
+  });
+});
+
+describe('the look over the raw bytes', () => {
+  const extensions = [0xc7, 0xc8, 0xc9, 0xd4, 0xd5, 0xd6, 0xd7, 0xd8];
+  test.each([0xc1, ...extensions])('first byte %i is refused wherever it stands', (first) => {
+    expect(isPlainMsgpack(head(first))).toBe(false);
+    expect(isPlainMsgpack(head(0x94, first, 0x00, 0x00, 0x00))).toBe(false);
+  });
+
+  test('whatever an encoder without extensions writes is plain', () => {
+    const value = fc.letrec((tie) => ({
+      leaf: fc.oneof(
+        fc.double(),
+        fc.integer(),
+        fc.string(),
+        fc.boolean(),
+        fc.constant(null),
+        fc.uint8Array(),
+      ),
+      node: fc.oneof(
+        { maxDepth: 6 },
+        tie('leaf'),
+        fc.array(tie('node')),
+        fc.dictionary(fc.string(), tie('node')),
+      ),
+    })).node;
+    fc.assert(
+      fc.property(value, (plain) => {
+        expect(isPlainMsgpack(raw.pack(plain))).toBe(true);
+      }),
+      { numRuns: 400 },
+    );
   });
 });

@@ -161,7 +161,14 @@ const WRONG: readonly (readonly [index: number, field: string, values: readonly 
   [
     13,
     'origins',
-    [5, [], [[1], [2]], [Buffer.from([1, 2]), Buffer.alloc(8)], [Buffer.from([1]), Buffer.alloc(3)]],
+    [
+      5,
+      [],
+      [[1], [2]],
+      [Buffer.from([1, 2]), Buffer.alloc(4)],
+      [Buffer.from([1, 2]), Buffer.alloc(8)],
+      [Buffer.from([1]), Buffer.alloc(3)],
+    ],
   ],
   [14, 'algo', [5, ['a'], [1, 1], ['__proto__', 1], ['constructor', { a: 1 }], ['a', [['x']]], ['a', null]]],
 ];
