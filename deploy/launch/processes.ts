@@ -2,12 +2,10 @@ import type { Clock } from '../../core/clock.ts';
 import { TokenrailError, toTokenrailError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import type { ResolvedConfig } from '../config/deployment.ts';
-import { requireFreePort } from '../ports.ts';
 import type { BrokerInfo } from '../roles/broker.ts';
+import { requireFreePort } from '../ports.ts';
 import type { GatewayInfo } from '../roles/gateway.ts';
 import type { SubserverInfo } from '../roles/subserver.ts';
-import { checkDeployment } from '../start-up-checks.ts';
-import { startBrokerRole } from '../roles/broker.ts';
 import { deferred } from './deferred.ts';
 import { describeExit } from './forked-role.ts';
 import type { RoleExit } from './forked-role.ts';
@@ -98,7 +96,8 @@ interface FleetParts {
 /** A wrong configuration does not get better by starting again. */
 const isFatal = ({ failure }: RoleExit): boolean => failure?.code === 'config_invalid';
 
-const givenBroker = async (deps: LaunchDeps): Promise<BrokerInfo> => (await startBrokerRole(deps)).info;
+const givenBroker = async (deps: LaunchDeps): Promise<BrokerInfo> =>
+  (await (await import('../roles/broker.ts')).startBrokerRole(deps)).info;
 
 async function startParts(prepared: Prepared, deps: LaunchDeps, maskIdsFrom: number): Promise<FleetParts> {
   const { resolved } = deps;
@@ -150,10 +149,11 @@ function withPort(resolved: ResolvedConfig, url: string): ResolvedConfig {
  * @throws TokenrailError `port_unavailable`, `config_invalid`, `checkpoint_invalid`, `bus_unavailable`
  */
 export async function launchProcesses(deps: LaunchDeps): Promise<Launched> {
-  const { config } = deps.resolved;
-  await requireFreePort(config.host, config.port);
+  // First of all and before any code of weight is loaded: a busy port shows at once.
+  await requireFreePort(deps.resolved.config.host, deps.resolved.config.port);
   const prepared = new Prepared(deps.resolved);
   try {
+    const { checkDeployment } = await import('../start-up-checks.ts');
     const { maskIdsFrom } = await checkDeployment(deps.resolved);
     return new ProcessFleet(await startParts(prepared, deps, maskIdsFrom), deps);
   } catch (thrown) {

@@ -67,7 +67,7 @@ function startService(service: Service, natsUrl: string): Cli {
   const env = Object.fromEntries(
     Object.entries(environment).map(([name, value]) => [
       name,
-      value === 'nats://nats:4222' ? natsUrl : value,
+      value === 'nats://nats:4222' ? natsUrl : (value ?? ''),
     ]),
   );
   return new Cli(service.command, { env });

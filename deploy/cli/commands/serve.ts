@@ -1,11 +1,16 @@
 import type { Command } from 'commander';
 import { SystemClock } from '../../../core/system-clock.ts';
-import { launchInline } from '../../launch/inline.ts';
+import type { Launched } from '../../launch/launched.ts';
 import { launchProcesses } from '../../launch/processes.ts';
+import type { LaunchDeps } from '../../launch/processes.ts';
 import { createLogger } from '../../log.ts';
 import { readyBanner } from '../banner.ts';
 import { configOf } from '../config-options.ts';
 import { endOnSignals } from '../signals.ts';
+
+/** Everything in this process; its code, engine and all, is loaded only then. */
+const launchInline = async (deps: LaunchDeps): Promise<Launched> =>
+  (await import('../../launch/inline.ts')).launchInline(deps);
 
 /** `tokenrail serve`: runs until a signal ends it. */
 export async function serve(command: Command): Promise<void> {
