@@ -5,12 +5,16 @@ import { compare, MODES, referenceAnswers, RunningSetting, type Mode, type Setti
 import type { ReferenceAnswer } from './identity/reference-loop.ts';
 
 const { values } = parseArgs({
-  options: { problems: { type: 'string', default: '64' }, json: { type: 'boolean', default: false } },
+  options: {
+    policy: { type: 'string', default: 'eager' },
+    problems: { type: 'string', default: '64' },
+    json: { type: 'boolean', default: false },
+  },
 });
 
 const problems = loadProblems('test', Number(values.problems));
 const settings: Setting[] = (['embedded', 'nats-server'] as const).flatMap((broker) =>
-  [1, 2].map((replicas) => ({ broker, replicas })),
+  [1, 2].map((replicas) => ({ broker, replicas, policy: values.policy })),
 );
 const references = new Map<Mode, ReferenceAnswer[]>();
 const rows: object[] = [];

@@ -54,6 +54,8 @@ export async function referenceAnswers(prompts: readonly number[][], mode: Mode)
 export interface Setting {
   broker: 'embedded' | 'nats-server';
   replicas: number;
+  /** Start policy of both models; default eager. */
+  policy?: string;
 }
 
 /** A running system over a broker of its own. */
@@ -66,7 +68,7 @@ export class RunningSetting {
     this.stopAll = stopAll;
   }
 
-  static async start({ broker: kind, replicas }: Setting): Promise<RunningSetting> {
+  static async start({ broker: kind, replicas, policy = 'eager' }: Setting): Promise<RunningSetting> {
     const broker = await resolveBroker({ clock: new SystemClock(), preferEmbedded: kind === 'embedded' });
     if (broker.kind !== kind) {
       await broker.stop();
@@ -75,6 +77,7 @@ export class RunningSetting {
     const flags = ['--nats', broker.url, '--router', 'r-stitch', '--threshold', String(THRESHOLD)];
     flags.push('--replicas', `small=${replicas},large=${replicas}`, '--log-level', 'warn');
     flags.push('--max-num-batched-tokens', String(MAX_NUM_BATCHED_TOKENS));
+    flags.push('--policy', policy);
     const system = await startSystem(flags);
     return new RunningSetting(system.url, async () => {
       await system.stop();
