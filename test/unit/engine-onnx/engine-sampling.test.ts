@@ -38,32 +38,37 @@ describe('sampling', () => {
     expect(new Set(alone).size).toBeGreaterThan(3);
   });
 
-  it('draws with the number of its seed, position and model', async () => {
-    const engine = engineOf(copyOf('llama'), { modelId: 3, topK: 4, maskIdsFrom: 90 });
-    await engine.start();
-    const settings = [
-      { temperature: 1, topP: 1, topK: -1, minP: 0 },
-      { temperature: 1.7, topP: 0.9, topK: 50, minP: 0.01 },
-      { temperature: 0.5, topP: 0.5, topK: -1, minP: 0 },
-    ];
-    let past = 0;
-    for (let seed = 0; seed < 60; seed += 1) {
-      const params = { ...(settings[seed % 3] ?? GREEDY), seed };
-      const tokens = [seed, seed + 1].slice(0, 1 + (seed % 2));
-      const [row] = await rowsOf(engine, [rowOf(1, past, tokens, { sampling: params })], { logits: true });
-      past += tokens.length;
-      const logits = sampled(row).logits ?? new Float32Array();
-      const whole = {
-        topValues: new Float32Array(),
-        topIds: new Int32Array(),
-        logSumExp: 0,
-        readLogits: () => logits,
-        vocabLimit: 90,
-      };
-      const u = uniform({ seed, position: past, model: 3, purpose: 'sample' });
-      expect(sampled(row).sampled).toBe(sampleToken(whole, params, u).token);
-    }
-  });
+  // The fewer ids, the more of the mass lies in the padding.
+  it.each([90, 30, 10])(
+    'draws among %i ids with the number of its seed, position and model',
+    async (maskIdsFrom) => {
+      const engine = engineOf(copyOf('llama'), { modelId: 3, topK: 4, maskIdsFrom });
+      await engine.start();
+      const settings = [
+        { temperature: 1, topP: 1, topK: -1, minP: 0 },
+        { temperature: 1.7, topP: 0.9, topK: 50, minP: 0.01 },
+        { temperature: 0.5, topP: 0.5, topK: -1, minP: 0 },
+      ];
+      let past = 0;
+      for (let seed = 0; seed < 240; seed += 1) {
+        const params = { ...(settings[seed % 3] ?? GREEDY), seed };
+        const tokens = [seed % 97, 5].slice(0, 1 + (seed % 2));
+        const [row] = await rowsOf(engine, [rowOf(1, past, tokens, { sampling: params })], { logits: true });
+        const position = past + tokens.length;
+        past = position % 200;
+        const logits = sampled(row).logits ?? new Float32Array();
+        const whole = {
+          topValues: new Float32Array(),
+          topIds: new Int32Array(),
+          logSumExp: 0,
+          readLogits: () => logits,
+          vocabLimit: maskIdsFrom,
+        };
+        const u = uniform({ seed, position, model: 3, purpose: 'sample' });
+        expect(sampled(row).sampled).toBe(sampleToken(whole, params, u).token);
+      }
+    },
+  );
 
   it('follows the distribution', async () => {
     const engine = engineOf(copyOf('llama'), { maxNumSeqs: 32 });
