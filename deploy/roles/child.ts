@@ -37,6 +37,7 @@ function send(message: ChildMessage): Promise<void> {
 /** The life of one supervised process: run, perhaps drain, end. */
 class ChildProcess {
   private starting: Promise<RunningRole<unknown> | undefined> = Promise.resolve(undefined);
+  private role: RunningRole<unknown> | undefined;
   private isEnding = false;
 
   run(spec: RoleSpec, resolved: ResolvedConfig): void {
@@ -47,14 +48,15 @@ class ChildProcess {
       process.exit(1);
     };
     this.starting = startRole(spec, resolved, (error) => void fail(error)).then(async (role) => {
+      this.role = role;
       await send({ kind: 'ready', info: role.info });
       return role;
     }, fail);
   }
 
   async drain(timeoutMs: number): Promise<void> {
-    const role = await this.starting;
-    await role?.drain(timeoutMs);
+    // What is still loading has nothing to finish.
+    await this.role?.drain(timeoutMs);
     await this.stop();
   }
 

@@ -52,16 +52,39 @@ test('a subserver that is killed is started again; a supervisor that is killed l
   await untilGone(pids);
 });
 
-test('SIGTERM for one subserver drains it and starts it afresh; the others go on', async () => {
+test('a gateway that is killed comes back on its port; a subserver that hangs, or drains by itself, is noticed', async () => {
   const { cli, url } = await startServer();
-  const before = childNamed(cli, 'large') ?? 0;
-  process.kill(before, 'SIGTERM');
-  await untilGone([before]);
+  process.kill(childNamed(cli, 'gateway') ?? 0, 'SIGKILL');
+  await cli.find('stderr', /gateway ended: signal SIGKILL; starts again in 1\.0 s/);
+  await eventually(() => untilReady(url).catch(() => undefined));
+
+  const large = childNamed(cli, 'large') ?? 0;
+  process.kill(large, 'SIGSTOP');
+  const { models } = await eventually(async () => {
+    const readiness = await readinessOf(url);
+    return readiness.status === 'ready' ? undefined : readiness;
+  });
+  expect(models).toMatchObject({ small: { status: 'ready' }, large: { status: 'unready' } });
+  expect(models['large']?.reasons).not.toEqual([]);
+  process.kill(large, 'SIGCONT');
+  await untilReady(url);
+
+  process.kill(large, 'SIGTERM');
+  await untilGone([large]);
   await eventually(() => childNamed(cli, 'large'));
   await untilReady(url);
   expect((await ask(url)).choices[0]?.finish_reason).toBe('stop');
   cli.kill('SIGTERM');
   expect(await cli.exited).toEqual({ code: 0, signal: null });
+});
+
+test('SIGTERM while the models load ends everything with exit code 0', async () => {
+  const cli = new Cli(['serve', '--port', '0']);
+  await cli.find('stderr', /gateway listens/);
+  const pids = descendants(cli.pid).map(({ pid }) => pid);
+  cli.kill('SIGTERM');
+  expect(await cli.exited).toEqual({ code: 0, signal: null });
+  await untilGone(pids);
 });
 
 test('a broken checkpoint: growing delay, a clear message, not ready; mended, it serves', async () => {

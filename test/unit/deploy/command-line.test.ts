@@ -53,3 +53,14 @@ describe('what is refused with exit code 2, under the name it was given', () => 
     expect(written.stderr).toBe('');
   });
 });
+
+test('tokenrail models lists what is configured', async () => {
+  expect(await main(['models', '--json', '--load-format', 'dummy'])).toBe(0);
+  expect(JSON.parse(written.stdout)).toMatchObject([
+    { id: 1, name: 'small', architecture: 'Qwen3ForCausalLM', vocabSize: 768, hasRandomWeights: true },
+    { id: 2, name: 'large' },
+  ]);
+  written.stdout = '';
+  expect(await main(['models'])).toBe(0);
+  expect(written.stdout).toMatch(/^1 {2}small {2}Qwen3ForCausalLM, home, 940\.9 kB$/m);
+});
