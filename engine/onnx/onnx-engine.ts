@@ -134,7 +134,10 @@ export class OnnxEngine implements Engine {
   private finishStep(outcome: StepOutcome): void {
     const onDone = this.inFlight;
     this.inFlight = undefined;
-    onDone?.(outcome);
-    this.settleStep?.();
+    try {
+      onDone?.(outcome);
+    } finally {
+      this.settleStep?.();
+    }
   }
 }

@@ -9,6 +9,7 @@ export type ToWorker =
 
 /** Messages from the worker. */
 export type FromWorker =
+  /** topK: largest `needs.topK` that a step may have. */
   | { kind: 'started'; info: EngineInfo; topK: number }
   | { kind: 'failed'; code: ErrorCode; message: string }
   | { kind: 'done'; rows: readonly RowResult[]; timing: StepTiming };

@@ -10,6 +10,8 @@ import { WEIGHT } from './weights/weight-names.ts';
 /** Everything of the engine that runs on the worker's thread; synchronous throughout. */
 export class WorkerCore {
   readonly info: EngineInfo;
+  /** Largest `needs.topK` of a step. Where the vocabulary is smaller, rows bring all of it. */
+  readonly topK: number;
   private readonly model: LoadedModel;
   private readonly caches: CachePool;
   private readonly context: ResultContext;
@@ -17,6 +19,7 @@ export class WorkerCore {
   /** Loads the model. @throws TokenrailError `checkpoint_invalid`, `config_invalid`, `engine_failed` */
   constructor(options: ResolvedOptions) {
     this.model = loadModel(options);
+    this.topK = options.topK;
     const { config, limits, files } = this.model;
     this.caches = new CachePool(config, limits.maxModelLenTokens, limits.maxNumSeqs);
     this.context = {
@@ -39,11 +42,6 @@ export class WorkerCore {
       eosIds: config.eosIds,
       notes: this.model.notes,
     };
-  }
-
-  /** Largest `needs.topK` of a step. */
-  get topK(): number {
-    return this.model.limits.topK;
   }
 
   step(rows: readonly StepRow[], needs: SignalNeeds): { rows: RowResult[]; timing: StepTiming } {

@@ -81,14 +81,15 @@ function readSlidingWindow(config: JsonFields, architecture: Architecture): numb
   if (unknownType !== undefined) {
     throw checkpointError(`${config.path}: layer type ${JSON.stringify(unknownType)} is not supported`);
   }
-  const isSwitchedOn = config.flag('use_sliding_window', architecture === 'LlamaForCausalLM');
-  if (config.value('sliding_window') === undefined || (!isSwitchedOn && types.length === 0)) return undefined;
-  const numLayers = config.count('num_hidden_layers');
-  const slides =
-    types.length > 0
-      ? types.includes('sliding_attention')
-      : config.number('max_window_layers', 0) < numLayers;
+  if (config.value('sliding_window') === undefined) return undefined;
+  const slides = types.length > 0 ? types.includes('sliding_attention') : slidesByDepth(config, architecture);
   return slides ? config.count('sliding_window') : undefined;
+}
+
+/** Older Qwen configs let the layers from `max_window_layers` on slide; Llama knows no windows and ignores the keys. */
+function slidesByDepth(config: JsonFields, architecture: Architecture): boolean {
+  if (architecture === 'LlamaForCausalLM' || !config.flag('use_sliding_window', false)) return false;
+  return config.number('max_window_layers', 0) < config.count('num_hidden_layers');
 }
 
 function readEosIds(modelDir: string, config: JsonFields): number[] {

@@ -79,6 +79,12 @@ describe('starting', () => {
     );
   });
 
+  it('says so where a step takes fewer rows than asked for', async () => {
+    const info = await engineOf(copyOf('llama'), { maxNumSeqs: 100 }).start();
+    expect(info.maxNumSeqs).toBe(32);
+    expect(info.notes.join()).toContain('100 asked for');
+  });
+
   it('counts the KV budget in blocks', async () => {
     // 3 layers × keys and values × 2 heads × 16 × 4 bytes = 768 bytes per token
     const info = await engineOf(copyOf('llama'), {

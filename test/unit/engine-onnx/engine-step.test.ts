@@ -90,6 +90,32 @@ describe('stepping', () => {
     expect(refused([rowOf(1, 2, [1])])).toBe('illegal_state'); // its KV is gone
   });
 
+  it('brings the whole vocabulary where a router asks for more', async () => {
+    const engine = engineOf(copyOf('llama'), { needs: { topK: 100 } });
+    await engine.start();
+    const row = sampled((await rowsOf(engine, [rowOf(1, 0, [1])], { topK: 100 }))[0]);
+    expect([...(row.topIds ?? [])].sort((a, b) => a - b)).toEqual(Array.from({ length: 97 }, (_, id) => id));
+  });
+
+  it('leaves the owner’s thread free while it runs', async () => {
+    const { modelDir } = loadGolden('embedded-large');
+    const engine = engineOf(modelDir, { maxNumSeqs: 8 });
+    await engine.start();
+    const tokens = Array.from({ length: 512 }, (_, i) => i);
+    let isDone = false;
+    const step = stepOf(
+      engine,
+      Array.from({ length: 8 }, (_, seq) => rowOf(seq, 0, tokens)),
+    ).then((outcome) => {
+      isDone = true;
+      return outcome;
+    });
+    let turns = 0;
+    for (; !isDone; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect((await step).ok).toBe(true);
+    expect(turns).toBeGreaterThan(50); // a run on this thread would leave two or three
+  });
+
   it('starts a released number afresh', async () => {
     const engine = engineOf(copyOf('llama'));
     await engine.start();

@@ -136,6 +136,31 @@ describe('a worker that fails', () => {
   });
 });
 
+it('a callback that throws does not keep the engine from closing', async () => {
+  const { engine, worker } = await started();
+  engine.step({ rows: [rowOf(1, 0, [1])], needs: {} }, () => {
+    throw new Error('mine');
+  });
+  const closed = engine.close();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(() => worker.send({ kind: 'done', rows: [], timing: { runMs: 1, totalMs: 1 } })).toThrow('mine');
+  await new Promise((resolve) => setImmediate(resolve));
+  worker.end();
+  await closed;
+});
+
+it('a slower KV path is warned of', async () => {
+  const warnings: object[] = [];
+  const worker = new FakeWorker();
+  const logger = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) };
+  const engine = new OnnxEngine(() => worker, { logger, clock: new SystemClock() });
+  const start = engine.start();
+  const note = 'warning: KV cache: copied every step, slower (why)';
+  worker.send({ kind: 'started', info: { ...INFO, notes: [note, 'threads: 1'] }, topK: 2 });
+  expect((await start).notes).toContain(note);
+  expect(warnings).toEqual([{ note }]);
+});
+
 it('the thread is told to close only after the step in flight', async () => {
   const { engine, worker } = await started();
   const pending = step(engine);

@@ -140,6 +140,7 @@ describe('sliding windows', () => {
   it('counts only where a layer slides', () => {
     expect(window({ sliding_window: 32, use_sliding_window: false })).toBeUndefined();
     expect(window({ sliding_window: 32, use_sliding_window: true })).toBeUndefined();
+    expect(readModelConfig(changed('llama', { sliding_window: 32 })).slidingWindowTokens).toBeUndefined();
     const sliding = { layer_types: ['full_attention', 'sliding_attention', 'full_attention'] };
     expect(window({ ...sliding, sliding_window: 32, use_sliding_window: true })).toBe(32);
     expect(
