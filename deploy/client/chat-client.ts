@@ -61,6 +61,8 @@ const chunkShape = z.object({
   usage: usageShape.nullish(),
 });
 
+const readinessShape = z.object({ models: z.record(z.string(), z.unknown()) });
+
 const modelsShape = z.object({ data: z.array(z.object({ id: z.string() })).min(1) });
 
 function errorFrom(text: string, status: number): TokenrailError {
@@ -100,6 +102,16 @@ export async function servedModel(server: ChatServer): Promise<string> {
   throw new TokenrailError('model_unavailable', `${server.url} is no OpenAI-compatible server`);
 }
 
+/** The models behind the served name, in the deployment's order; empty where the server does not tell. */
+export async function deployedModels(server: ChatServer): Promise<string[]> {
+  try {
+    const response = await fetch(`${server.url}/health/ready`, { signal: AbortSignal.timeout(2000) });
+    return Object.keys(readinessShape.parse(await response.json()).models);
+  } catch {
+    return [];
+  }
+}
+
 function readUsage(usage: z.output<typeof usageShape>): ChatUsage {
   return {
     promptTokens: usage.prompt_tokens,
@@ -119,6 +131,21 @@ function readTokens(choice: z.output<typeof chunkShape>['choices'][number]): Tok
   // Text that was held back to the end belongs to no token of this chunk.
   const rest = content.slice(tokens.reduce((length, token) => length + token.text.length, 0));
   return rest === '' ? tokens : [...tokens, { text: rest, model: tokens.at(-1)?.model ?? '' }];
+}
+
+async function readStream(
+  response: Response,
+  onTokens: (tokens: readonly Token[]) => void,
+): Promise<ChatUsage | undefined> {
+  let usage: ChatUsage | undefined;
+  for await (const data of sseData(response.body as unknown as AsyncIterable<Uint8Array>)) {
+    if (data === '[DONE]') return usage;
+    const parsed = chunkShape.safeParse(JSON.parse(data));
+    if (!parsed.success) throw errorFrom(data, response.status);
+    if (parsed.data.usage) usage = readUsage(parsed.data.usage);
+    for (const choice of parsed.data.choices) onTokens(readTokens(choice));
+  }
+  throw new TokenrailError('model_unavailable', 'the server ended the stream before the answer was complete');
 }
 
 /**
@@ -142,13 +169,11 @@ export async function streamChat(
     body,
     ...(signal ? { signal } : {}),
   });
-  let usage: ChatUsage | undefined;
-  for await (const data of sseData(response.body as unknown as AsyncIterable<Uint8Array>)) {
-    if (data === '[DONE]') break;
-    const parsed = chunkShape.safeParse(JSON.parse(data));
-    if (!parsed.success) throw errorFrom(data, response.status);
-    if (parsed.data.usage) usage = readUsage(parsed.data.usage);
-    for (const choice of parsed.data.choices) onTokens(readTokens(choice));
+  try {
+    return await readStream(response, onTokens);
+  } catch (thrown) {
+    if (signal?.aborted === true) throw new TokenrailError('cancelled', 'cancelled', { cause: thrown });
+    if (thrown instanceof TokenrailError) throw thrown;
+    throw new TokenrailError('model_unavailable', 'the server ended the stream', { cause: thrown });
   }
-  return usage;
 }

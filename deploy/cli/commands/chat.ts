@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { TokenrailError } from '../../../core/errors.ts';
-import { servedModel, streamChat } from '../../client/chat-client.ts';
+import { deployedModels, servedModel, streamChat } from '../../client/chat-client.ts';
 import type { ChatMessage, ChatRequest, ChatServer } from '../../client/chat-client.ts';
 import { Palette, wantsColour } from '../../client/palette.ts';
 import { shareLine } from '../../client/share-line.ts';
@@ -27,11 +27,17 @@ function numberOption(name: string, text: string | undefined): number | undefine
 class Chat {
   private readonly server: ChatServer;
   private readonly base: Omit<ChatRequest, 'messages'>;
-  private readonly palette = new Palette(wantsColour(process.stdout));
+  private readonly palette: Palette;
   private readonly keepsHistory: boolean;
   private readonly history: ChatMessage[] = [];
 
-  constructor(server: ChatServer, base: Omit<ChatRequest, 'messages'>, keepsHistory: boolean) {
+  constructor(
+    server: ChatServer,
+    base: Omit<ChatRequest, 'messages'>,
+    palette: Palette,
+    keepsHistory: boolean,
+  ) {
+    this.palette = palette;
     this.server = server;
     this.base = base;
     this.keepsHistory = keepsHistory;
@@ -92,7 +98,8 @@ export async function chat(command: Command): Promise<void> {
     ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
     ...(temperature === undefined ? {} : { temperature }),
   };
-  const session = new Chat(server, base, options.history === true);
+  const palette = new Palette(wantsColour(process.stdout), await deployedModels(server));
+  const session = new Chat(server, base, palette, options.history === true);
   const question = command.args.join(' ').trim();
   if (question !== '') return session.ask(question);
   if (process.stdin.isTTY) return converse(session);
