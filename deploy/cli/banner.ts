@@ -4,15 +4,23 @@ import type { SubserverInfo } from '../roles/subserver.ts';
 import { Subjects } from '../../transport/subjects.ts';
 import { formatCount } from './format.ts';
 
-function modelLine(info: SubserverInfo, isHome: boolean): string {
-  const { engine } = info;
-  const labels = [
-    ...(engine.hasRandomWeights ? ['RANDOM WEIGHTS: answers are noise'] : []),
-    ...(engine.kind === 'onnx' ? [] : [engine.kind.toUpperCase()]),
-    ...(isHome ? ['home'] : []),
-    ...engine.notes,
-  ];
-  return `  ${info.model}: ${formatCount(engine.numParameters)} parameters, ${engine.architecture}, ${labels.join(', ')}\n    ${info.path}`;
+/** One line per model, from the first of its replicas that has told about itself. */
+function modelLines(infos: readonly SubserverInfo[], { deployment, models }: ResolvedConfig): string[] {
+  return models.flatMap(({ id, name, numReplicas }) => {
+    const info = infos.find(({ model }) => model === name);
+    if (info === undefined) return [];
+    const { engine } = info;
+    const labels = [
+      `${formatCount(engine.numParameters)} parameters`,
+      engine.architecture,
+      ...(engine.hasRandomWeights ? ['RANDOM WEIGHTS: answers are noise'] : []),
+      ...(engine.kind === 'onnx' ? [] : [engine.kind.toUpperCase()]),
+      ...(id === deployment.home ? ['home'] : []),
+      ...(numReplicas === 1 ? [] : [`${numReplicas} replicas`]),
+      ...engine.notes,
+    ];
+    return [`  ${name}: ${labels.join(', ')}`, `    ${info.path}`];
+  });
 }
 
 /** A line to copy. The key itself is not printed. */
@@ -37,14 +45,13 @@ export function readyBanner(
   resolved: ResolvedConfig,
 ): string {
   const { deployment } = resolved;
-  const home = deployment.models[deployment.home - 1]?.name;
   const lines = [
     `tokenrail is ready at ${launched.url}`,
     '',
     `broker: ${launched.broker.description}`,
     ...(launched.broker.limits.length === 0 ? [] : [`  limits: ${launched.broker.limits.join(', ')}`]),
     'models:',
-    ...launched.subservers().map((info) => modelLine(info, info.model === home)),
+    ...modelLines(launched.subservers(), resolved),
     `router: ${deployment.defaultRouter} (also ${
       deployment.routers
         .map(({ id }) => id)

@@ -8,7 +8,7 @@ import type { SubserverInfo } from '../roles/subserver.ts';
 import { checkDeployment } from '../start-up-checks.ts';
 import { deferred } from './deferred.ts';
 import type { Launched } from './launched.ts';
-import type { LaunchDeps } from './processes.ts';
+import type { LaunchDeps } from './fleet-parts.ts';
 import { waitUntilReady } from './readiness.ts';
 
 type Ender = Pick<RunningRole<unknown>, 'drain' | 'stop'>;

@@ -1,24 +1,13 @@
-import type { Clock } from '../../core/clock.ts';
-import { TokenrailError, toTokenrailError } from '../../core/errors.ts';
-import type { Logger } from '../../core/log.ts';
-import type { ResolvedConfig } from '../config/deployment.ts';
+import { toTokenrailError } from '../../core/errors.ts';
 import type { BrokerInfo } from '../roles/broker.ts';
 import { requireFreePort } from '../ports.ts';
-import type { GatewayInfo } from '../roles/gateway.ts';
 import type { SubserverInfo } from '../roles/subserver.ts';
 import { deferred } from './deferred.ts';
-import { describeExit } from './forked-role.ts';
-import type { RoleExit } from './forked-role.ts';
+import { startParts } from './fleet-parts.ts';
+import type { FleetParts, LaunchDeps } from './fleet-parts.ts';
 import type { Launched } from './launched.ts';
 import { Prepared } from './prepared.ts';
 import { waitUntilReady } from './readiness.ts';
-import { RestartingRole } from './restarting-role.ts';
-
-export interface LaunchDeps {
-  resolved: ResolvedConfig;
-  clock: Clock;
-  logger: Logger;
-}
 
 /** Least time for subservers to end in good order after the gateway has. */
 const LEAST_DRAIN_MS = 500;
@@ -41,14 +30,11 @@ class ProcessFleet implements Launched {
     this.broker = parts.brokerInfo;
     this.ended = this.end.promise;
     parts.onFatal((error) => void this.fail(error));
-    this.ready = waitUntilReady(this.url, {
-      signal: this.ending.signal,
-      onWaiting: (body) => deps.logger.warn({ readiness: body }, 'still waiting for the models'),
-    });
+    this.ready = this.waitUntilReady();
   }
 
   subservers(): readonly SubserverInfo[] {
-    return this.parts.subservers.flatMap(({ info }) => (info === undefined ? [] : [info]));
+    return this.parts.subservers.flatMap(({ role: { info } }) => (info === undefined ? [] : [info]));
   }
 
   async drain(timeoutMs: number): Promise<void> {
@@ -57,7 +43,7 @@ class ProcessFleet implements Launched {
     this.beginEnd();
     await gateway.drain(timeoutMs);
     const leftMs = Math.max(LEAST_DRAIN_MS, timeoutMs - (this.deps.clock.nowMs() - startedMs));
-    await Promise.all(subservers.map((subserver) => subserver.drain(leftMs)));
+    await Promise.all(subservers.map(({ role }) => role.drain(leftMs)));
     await broker?.stop();
     this.end.resolve(undefined);
   }
@@ -65,14 +51,30 @@ class ProcessFleet implements Launched {
   async stop(): Promise<void> {
     const { gateway, subservers, broker } = this.parts;
     this.beginEnd();
-    await Promise.all([gateway, ...subservers].map((role) => role.stop()));
+    await Promise.all([gateway, ...subservers.map(({ role }) => role)].map((role) => role.stop()));
     await broker?.stop();
     this.end.resolve(undefined);
   }
 
+  /** A replica's heartbeat may reach the gateway before its description reaches this process: wait for both. */
+  private async waitUntilReady(): Promise<boolean> {
+    const { signal } = this.ending;
+    const { resolved, logger } = this.deps;
+    const onWaiting = (body: string): void =>
+      logger.warn({ readiness: body }, 'still waiting for the models');
+    if (!(await waitUntilReady(this.url, { signal, onWaiting }))) return false;
+    const described = resolved.models.map(({ name }) => {
+      const replicas = this.parts.subservers.filter(({ modelName }) => modelName === name);
+      return Promise.any(replicas.map(({ role }) => role.firstReady));
+    });
+    const isDescribed = Promise.all(described).then(() => true);
+    return Promise.race([isDescribed, this.ended.then(() => false)]);
+  }
+
   private beginEnd(): void {
     this.ending.abort();
-    for (const role of [this.parts.gateway, ...this.parts.subservers]) role.giveUp();
+    this.parts.gateway.giveUp();
+    for (const { role } of this.parts.subservers) role.giveUp();
   }
 
   private async fail(error: Error): Promise<void> {
@@ -81,67 +83,6 @@ class ProcessFleet implements Launched {
     this.end.resolve(error);
     await this.stop();
   }
-}
-
-interface FleetParts {
-  url: string;
-  brokerInfo: BrokerInfo;
-  broker: Prepared['broker'];
-  gateway: RestartingRole<GatewayInfo>;
-  subservers: readonly RestartingRole<SubserverInfo>[];
-  /** Registers who is told about what cannot be mended by a restart. */
-  onFatal(listener: (error: Error) => void): void;
-}
-
-/** A wrong configuration does not get better by starting again. */
-const isFatal = ({ failure }: RoleExit): boolean => failure?.code === 'config_invalid';
-
-const givenBroker = async (deps: LaunchDeps): Promise<BrokerInfo> =>
-  (await (await import('../roles/broker.ts')).startBrokerRole(deps)).info;
-
-async function startParts(prepared: Prepared, deps: LaunchDeps, maskIdsFrom: number): Promise<FleetParts> {
-  const { resolved } = deps;
-  const fatal = deferred<Error>();
-  prepared.broker?.run({ role: 'broker' }, resolved);
-  const brokerInfo = await (prepared.broker?.ready ?? givenBroker(deps));
-  const natsUrl = brokerInfo.url;
-  void prepared.broker?.exited.then((exit) =>
-    fatal.resolve(new TokenrailError('bus_unavailable', `the broker ended: ${describeExit(exit)}`)),
-  );
-  const onExit = (exit: RoleExit): void => {
-    if (isFatal(exit) && exit.failure !== undefined) fatal.resolve(exit.failure);
-  };
-  const subservers = prepared.subservers.map(({ modelName, name, role }) => {
-    const spec = { role: 'subserver', natsUrl, modelName, maskIdsFrom } as const;
-    return new RestartingRole(name, spec, { ...deps, prepared: role, onExit });
-  });
-  const gateway = new RestartingRole(
-    'gateway',
-    { role: 'gateway', natsUrl },
-    { ...deps, prepared: prepared.gateway },
-  );
-  for (const subserver of subservers) subserver.start().catch(() => {}); // the supervisor logs it and tries again
-  try {
-    const { url } = await gateway.start();
-    gateway.resolved = withPort(resolved, url);
-    return {
-      url,
-      brokerInfo,
-      broker: prepared.broker,
-      gateway,
-      subservers,
-      onFatal: (listener) => void fatal.promise.then(listener),
-    };
-  } catch (thrown) {
-    for (const role of [gateway, ...subservers]) role.giveUp();
-    throw thrown;
-  }
-}
-
-/** The port the gateway got stays its port when it is started again. */
-function withPort(resolved: ResolvedConfig, url: string): ResolvedConfig {
-  const port = Number(new URL(url).port || 80);
-  return { ...resolved, config: { ...resolved.config, port } };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Logger } from '../../core/log.ts';
 import type { ResolvedConfig } from '../config/deployment.ts';
 import type { RoleSpec } from '../roles/ipc.ts';
+import { deferred } from './deferred.ts';
 import { describeExit, ForkedRole } from './forked-role.ts';
 import type { RoleExit } from './forked-role.ts';
 
@@ -18,6 +19,9 @@ export interface RestartingRoleDeps {
 /** A forked role that is started again whenever it ends. */
 export class RestartingRole<Info> {
   readonly name: string;
+  /** Resolves when a run becomes ready for the first time. */
+  readonly firstReady: Promise<Info>;
+  private readonly resolveFirstReady: (info: Info) => void;
   /** What the next run is told. */
   resolved: ResolvedConfig;
   private readonly spec: RoleSpec;
@@ -36,6 +40,9 @@ export class RestartingRole<Info> {
     deps: RestartingRoleDeps & { prepared?: ForkedRole<Info>; onExit?: (exit: RoleExit) => void },
   ) {
     this.name = name;
+    const { promise, resolve } = deferred<Info>();
+    this.firstReady = promise;
+    this.resolveFirstReady = resolve;
     this.spec = spec;
     this.deps = deps;
     this.resolved = deps.resolved;
@@ -78,7 +85,10 @@ export class RestartingRole<Info> {
     this.current = role;
     role.onSigterm = () => this.drainAlone(role);
     role.ready.then(
-      (info) => (this.latest = info),
+      (info) => {
+        this.latest = info;
+        this.resolveFirstReady(info);
+      },
       () => {},
     );
     void role.exited.then((exit) => {

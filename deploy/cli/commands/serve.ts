@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { SystemClock } from '../../../core/system-clock.ts';
 import type { Launched } from '../../launch/launched.ts';
 import { launchProcesses } from '../../launch/processes.ts';
-import type { LaunchDeps } from '../../launch/processes.ts';
+import type { LaunchDeps } from '../../launch/fleet-parts.ts';
 import { createLogger } from '../../log.ts';
 import { readyBanner } from '../banner.ts';
 import { configOf } from '../config-options.ts';
