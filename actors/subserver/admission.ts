@@ -2,6 +2,11 @@ import { TokenrailError } from '../../core/errors.ts';
 import type { RequestInit } from '../../transport/messages.ts';
 import type { SubserverContext } from './context.ts';
 
+/** Whether all ids are inside this model's vocabulary: another one would make the engine read elsewhere. */
+export function areWords(context: SubserverContext, tokens: readonly number[]): boolean {
+  return tokens.every((id) => id >= 0 && id < context.info.vocabSize);
+}
+
 /** Why a request cannot be taken here; undefined if it can. The same rules at homes and guests. */
 export function refuse(
   context: SubserverContext,

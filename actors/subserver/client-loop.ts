@@ -6,7 +6,7 @@ import type { SubserverContext } from './context.ts';
 import { finishAtHome, postTokens } from './ending.ts';
 import { askRouter, routingScope } from './failing.ts';
 import { handOff } from './handoff.ts';
-import { HomeRequest, isHomeRequest } from './home-request.ts';
+import { HomeRequest } from './home-request.ts';
 import { refuse } from './admission.ts';
 import { postRefusal } from './refusal.ts';
 
@@ -27,7 +27,7 @@ export class ClientLoop {
       this.context.counters.add('dropped_messages');
       return;
     }
-    const isKnown = table.get(message.rid) !== undefined || table.recall(message.rid) !== undefined;
+    const isKnown = table.home(message.rid) !== undefined || table.recall(message.rid) !== undefined;
     if (!isKnown) {
       const refusal = this.refusal(message);
       if (refusal) {
@@ -42,8 +42,8 @@ export class ClientLoop {
   }
 
   abort(message: Abort): void {
-    const request = this.context.table.get(message.rid);
-    if (!request || !isHomeRequest(request) || message.term !== request.clientTerm) {
+    const request = this.context.table.home(message.rid);
+    if (!request || message.term !== request.clientTerm) {
       this.context.counters.add('stale_messages');
       return;
     }
@@ -57,8 +57,8 @@ export class ClientLoop {
 
   /** The gateway misses tokens, or asks whether this home still lives. */
   resync(message: NeedsPrefix): void {
-    const request = this.context.table.get(message.rid);
-    if (request && isHomeRequest(request)) {
+    const request = this.context.table.home(message.rid);
+    if (request) {
       postTokens(this.context, request, Math.min(message.have, request.numGenerated));
       return;
     }
@@ -107,6 +107,11 @@ export class ClientLoop {
     context.counters.add('requests_admitted');
     if (message.deadlineMs !== undefined) {
       request.deadline = context.clock.setTimer(message.deadlineMs, () => this.onDeadline(request));
+    }
+    const { ended } = request;
+    if (ended !== undefined) {
+      finishAtHome(context, request, ended); // moved here after its last token, before its end was told
+      return;
     }
     const first = askRouter(context, request, (router) =>
       firstChecked(router, request, message.init.sampling, routingScope(context)),

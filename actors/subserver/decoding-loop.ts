@@ -110,7 +110,8 @@ export class DecodingLoop {
     this.stepStartedMs = clock.nowMs();
     for (const { request } of rows) {
       request.isInStep = true;
-      request.lifecycle.send({ type: 'SCHEDULED' });
+      // Told of changes only: a machine event per row and step would cost more than the rest of the step's handling.
+      if (request.lifecycle.state !== 'running.decoding') request.lifecycle.send({ type: 'SCHEDULED' });
     }
     counters.add('steps');
     counters.add('step_rows', rows.length);

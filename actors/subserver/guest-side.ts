@@ -1,11 +1,12 @@
 import { TokenrailError } from '../../core/errors.ts';
+import type { ModelId } from '../../core/request.ts';
 import { receiveChecked } from '../../routers/checked-hooks.ts';
-import type { Admitted, PeerReq } from '../../transport/messages.ts';
-import { refuse } from './admission.ts';
+import type { Admitted, PeerReq, Reject } from '../../transport/messages.ts';
+import { areWords, refuse } from './admission.ts';
 import type { SubserverContext } from './context.ts';
 import { releaseHere } from './ending.ts';
 import { askRouter, failRequest } from './failing.ts';
-import { postHandoff, postProgress } from './handoff.ts';
+import { handOff, postHandoff, postProgress } from './handoff.ts';
 import { LiveRequest } from './live-request.ts';
 import { postRefusal, postReject } from './refusal.ts';
 import { postNeedsPrefix } from './resync.ts';
@@ -44,6 +45,7 @@ export class GuestSide {
       tokens: message.suffix,
       term: message.term,
       hop: message.hop,
+      origins: message.origins,
     });
     request.peerReplicas.set(message.home.model, message.home.replica);
     this.context.table.add(request);
@@ -63,31 +65,32 @@ export class GuestSide {
       releaseHere(this.context, request);
       return;
     }
-    if (message.term === request.term && message.hop <= request.hop) {
-      this.repeatAnswer(request, message);
-      return;
+    if (message.term === request.term && message.hop <= request.hop) this.repeatAnswer(request, message);
+    else this.takeIn(request, message);
+  }
+
+  /** A first contact from here was taken. Which replica stays when two took it is for the home to say. */
+  onAdmitted(request: LiveRequest, message: Admitted): void {
+    const isAwaited = request.term === message.term && request.lastSent?.to === message.model;
+    if (isAwaited && !request.peerReplicas.has(message.model))
+      request.peerReplicas.set(message.model, message.replica);
+  }
+
+  /** Another guest does not take the request. */
+  onReject(request: LiveRequest, message: Reject): void {
+    const isAboutNow = message.term === request.term && message.hop === request.hop;
+    if (isAboutNow && this.isParkedAt(request, message.model, message.replica))
+      this.handBack(request, message.model);
+    else this.context.counters.add('stale_messages');
+  }
+
+  onPeerGone(request: LiveRequest, model: ModelId, replica: string | undefined): void {
+    if (request.peerReplicas.get(model) !== replica) return;
+    if (this.isParkedAt(request, model, replica)) this.handBack(request, model);
+    else {
+      request.peerReplicas.delete(model);
+      request.peerLocs.delete(model);
     }
-    // A newer handoff while this guest still works on an older one: the home has given that one up.
-    if (message.term > request.term || request.lifecycle.phase === 'running') this.rewind(request, message);
-    const plan = askRouter(this.context, request, (router) => receiveChecked(router, request, message));
-    if (!plan) return;
-    if (plan.kind === 'gap') {
-      request.term = message.term;
-      postNeedsPrefix(this.context, message, message.from, message.fromReplica, message.hop, plan.have);
-      return;
-    }
-    request.term = message.term;
-    request.hop = message.hop;
-    if (plan.kind === 'conflict') {
-      const text = `models disagree about token ${plan.position} of the request`;
-      failRequest(this.context, request, new TokenrailError('protocol_violation', text));
-      return;
-    }
-    plan.tokens.forEach((token, i) => {
-      const index = plan.numSkipped + i;
-      request.append(token, message.origins?.models[index] ?? 0, message.origins?.signals[index] ?? NaN);
-    });
-    this.arrive(request, message);
   }
 
   abandon(request: LiveRequest, error: TokenrailError): void {
@@ -95,7 +98,7 @@ export class GuestSide {
     releaseHere(this.context, request);
   }
 
-  /** Drops parked guests nobody has spoken of for long. */
+  /** Drops parked guests that nobody has spoken of for long. */
   dropIdle(nowMs: number): void {
     for (const request of [...this.context.table.values()]) {
       const isParked = request.role === 'guest' && request.lifecycle.phase === 'pending';
@@ -108,11 +111,61 @@ export class GuestSide {
   private repeatAnswer(request: LiveRequest, message: PeerReq): void {
     this.context.counters.add('handoffs_repeated');
     const start = Math.min(message.loc, request.tokens.length);
+    const sent = request.lastSent;
     if (request.lifecycle.phase === 'running') postProgress(this.context, request, start);
-    else if (request.lastSent) {
-      request.lastSent.start = Math.min(start, request.lastSent.loc);
-      postHandoff(this.context, request, request.lastSent.start);
+    else if (sent) {
+      if (sent.to === message.from) sent.start = Math.min(start, sent.loc);
+      postHandoff(this.context, request, sent.start);
     }
+  }
+
+  private takeIn(request: LiveRequest, message: PeerReq): void {
+    // A newer handoff while this guest still works on an older one: the home has given that one up.
+    if (message.term > request.term || request.lifecycle.phase === 'running') this.rewind(request, message);
+    const plan = askRouter(this.context, request, (router) => receiveChecked(router, request, message));
+    if (!plan) return;
+    request.term = message.term;
+    if (plan.kind === 'gap') {
+      request.hop = message.hop - 1; // its repeat is news, whatever hop an older term had reached
+      this.park(request, message.from);
+      postNeedsPrefix(this.context, message, message.from, message.fromReplica, message.hop, plan.have);
+      return;
+    }
+    request.hop = message.hop;
+    if (plan.kind === 'conflict' || !areWords(this.context, plan.tokens)) {
+      const text =
+        plan.kind === 'conflict'
+          ? `models disagree about token ${plan.position} of the request`
+          : 'a token of another model is outside the vocabulary';
+      failRequest(this.context, request, new TokenrailError('protocol_violation', text));
+      return;
+    }
+    plan.tokens.forEach((token, i) => {
+      const index = plan.numSkipped + i;
+      request.append(token, message.origins?.models[index] ?? 0, message.origins?.signals[index] ?? NaN);
+    });
+    this.arrive(request, message);
+  }
+
+  private isParkedAt(request: LiveRequest, model: ModelId, replica: string | undefined): boolean {
+    const known = request.peerReplicas.get(model);
+    const isPending = request.lifecycle.phase === 'pending';
+    return isPending && request.lastSent?.to === model && (known === undefined || known === replica);
+  }
+
+  /** The model that the router chose is not to be had: the home gets the request, and hears why. */
+  private handBack(request: LiveRequest, lost: ModelId): void {
+    this.context.counters.add('handoffs_local');
+    request.peerReplicas.delete(lost);
+    request.peerLocs.delete(lost);
+    request.lifecycle.send({ type: 'RETURN' });
+    handOff(this.context, request, request.home.model, { lost });
+  }
+
+  /** Waits for the prefix without being in any queue: what was running here is void. */
+  private park(request: LiveRequest, to: ModelId): void {
+    if (request.lifecycle.phase === 'running') request.lifecycle.send({ type: 'HANDOFF', to });
+    request.lastSent = undefined;
   }
 
   private arrive(request: LiveRequest, message: PeerReq): void {
@@ -124,7 +177,7 @@ export class GuestSide {
       request.peerLocs.set(model, Math.max(loc, request.peerLocs.get(model) ?? 0));
       if (replica !== undefined) request.peerReplicas.set(model, replica);
     }
-    request.lifecycle.send({ type: 'RETURN' });
+    if (request.lifecycle.phase === 'pending') request.lifecycle.send({ type: 'RETURN' });
     request.visit += 1;
     request.numSinceArrival = 0;
     request.lastHeardMs = clock.nowMs();

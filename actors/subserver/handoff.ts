@@ -18,7 +18,7 @@ export function handOff(
   context: SubserverContext,
   request: LiveRequest,
   to: ModelId,
-  finished?: EndReason,
+  because: { finished?: EndReason; lost?: ModelId } = {},
 ): void {
   const plan = askRouter(context, request, (router) => sendChecked(router, request, to));
   if (!plan) return;
@@ -32,10 +32,11 @@ export function handOff(
     algo: plan.algo,
     sentAtMs: context.clock.nowMs(),
     attempts: 1,
+    lost: because.lost,
   };
   request.lifecycle.send({ type: 'HANDOFF', to });
   context.counters.add('handoffs_sent');
-  postHandoff(context, request, request.lastSent.start, finished);
+  postHandoff(context, request, request.lastSent.start, because.finished);
   if (request.role === 'guest' && to !== request.home.model) postProgress(context, request);
 }
 
@@ -78,7 +79,12 @@ function peerLocs(context: SubserverContext, request: LiveRequest): PeerReq['loc
     return replica === undefined ? { model, loc } : { model, loc, replica };
   });
   const { self, replica } = context.options;
-  return [...locs, { model: self, loc: request.tokens.length, replica }];
+  const lost = request.lastSent?.lost;
+  return [
+    ...locs.filter(({ model }) => model !== lost),
+    ...(lost === undefined ? [] : [{ model: lost, loc: 0 }]),
+    { model: self, loc: request.tokens.length, replica },
+  ];
 }
 
 /** guest → home: everything committed since `start`, by default since the last report. */

@@ -4,6 +4,7 @@ import { receiveChecked } from '../../routers/checked-hooks.ts';
 import type { Admitted, PeerReq, Progress, Reject, TokenOrigins } from '../../transport/messages.ts';
 import type { SubserverContext } from './context.ts';
 import { finishAtHome, postRelease, postTokens } from './ending.ts';
+import { areWords } from './admission.ts';
 import { askRouter } from './failing.ts';
 import { handOff, postHandoff } from './handoff.ts';
 import type { HomeRequest } from './home-request.ts';
@@ -37,6 +38,7 @@ export class HomeSide {
     request.hop = message.hop;
     this.context.counters.add('handoffs_received');
     for (const { model, loc, replica } of message.locs ?? []) this.learn(request, model, loc, replica);
+    if (message.locs?.some(({ loc }) => loc === 0)) request.term += 1; // the lost one may still be at work
     const ended = taken ?? message.finished;
     if (message.finished !== undefined) request.peerReplicas.delete(message.from); // it has freed its state
     if (ended !== undefined) {
@@ -62,10 +64,11 @@ export class HomeSide {
   }
 
   onReject(request: HomeRequest, message: Reject): void {
-    const isAboutNow = message.term === request.term && message.hop === request.hop;
-    const isParkedThere = request.lifecycle.phase === 'pending' && request.lastSent?.to === message.model;
+    const isPending = request.lifecycle.phase === 'pending';
+    const isAboutNow = message.term === request.term && message.hop >= request.hop;
+    const isParkedThere = request.lastSent?.to === message.model;
     const known = request.peerReplicas.get(message.model);
-    if (!isAboutNow || !isParkedThere || (known !== undefined && known !== message.replica)) {
+    if (!isAboutNow || !isPending || (known !== undefined && known !== message.replica)) {
       this.context.counters.add('stale_messages');
       return;
     }
@@ -73,8 +76,11 @@ export class HomeSide {
     const code: ErrorCode = isErrorCode(message.code) ? message.code : 'internal';
     if (FATAL_REFUSALS.has(code)) {
       finishAtHome(this.context, request, 'error', new TokenrailError(code, message.message));
-    } else if (message.retryable) this.moveGuest(request, message.model);
-    else this.goOnAlone(request);
+    } else if (message.retryable && isParkedThere) this.moveGuest(request, message.model);
+    else {
+      this.forgetGuest(request, message.model);
+      this.goOnAlone(request);
+    }
   }
 
   onPeerGone(request: HomeRequest, model: ModelId, replica: string | undefined): void {
@@ -110,7 +116,7 @@ export class HomeSide {
   /** The first replica that answers has the request; another one that took it too is released. */
   isFromOwnReplica(request: HomeRequest, model: ModelId, replica: string): boolean {
     const known = request.peerReplicas.get(model);
-    if (known === undefined && request.peerLocs.has(model)) request.peerReplicas.set(model, replica);
+    if (known === undefined) request.peerReplicas.set(model, replica);
     else if (known !== replica) {
       postRelease(this.context, request.rid, request.term, model, replica);
       return false;
@@ -122,6 +128,9 @@ export class HomeSide {
     const isPending = request.lifecycle.phase === 'pending';
     if (message.term !== request.term || message.hop < leastHop || !isPending) {
       this.context.counters.add('stale_messages');
+      // A guest that was given up would work on for nobody.
+      if (message.term < request.term)
+        postRelease(this.context, message.rid, message.term, message.from, message.fromReplica);
       return false;
     }
     return this.isFromOwnReplica(request, message.from, message.fromReplica);
@@ -144,7 +153,12 @@ export class HomeSide {
       finishAtHome(this.context, request, 'error', new TokenrailError('protocol_violation', text));
       return 'refused';
     }
-    this.heard(request);
+    if (!areWords(this.context, plan.tokens)) {
+      const text = 'a token of another model is outside the vocabulary';
+      finishAtHome(this.context, request, 'error', new TokenrailError('protocol_violation', text));
+      return 'refused';
+    }
+    this.heard(request, plan.tokens.length);
     if (plan.tokens.length > 0) request.held = undefined;
     const position = request.numGenerated;
     let ended: EndReason | undefined;
@@ -161,9 +175,9 @@ export class HomeSide {
     return ended;
   }
 
-  private heard(request: HomeRequest): void {
+  private heard(request: HomeRequest, numNewTokens: number): void {
     request.lastHeardMs = this.context.clock.nowMs();
-    request.numMoves = 0;
+    if (numNewTokens > 0) request.numMoves = 0; // a guest that fails again and again without any is no news
     if (!request.lastSent) return;
     request.lastSent.attempts = 1;
     request.lastSent.sentAtMs = request.lastHeardMs;
@@ -182,6 +196,7 @@ export class HomeSide {
 
   private learn(request: HomeRequest, model: ModelId, loc: number, replica: string | undefined): void {
     if (model === this.context.options.self) return;
+    if (loc === 0) return this.forgetGuest(request, model); // the sender could not reach it
     request.peerLocs.set(model, Math.max(loc, request.peerLocs.get(model) ?? 0));
     if (replica !== undefined && !request.peerReplicas.has(model)) request.peerReplicas.set(model, replica);
   }
@@ -214,12 +229,16 @@ export class HomeSide {
     handOff(this.context, request, model);
   }
 
-  /** No replica of the model is to be had: the home's own token stands, and it writes on by itself. */
+  /**
+   * No replica of the model is to be had: the home's own token stands, and it writes on by itself. Under a new
+   * term, because somebody may still be writing something else under the old one.
+   */
   private goOnAlone(request: HomeRequest): void {
     const model = request.lastSent?.to;
     if (model !== undefined && !request.peerReplicas.has(model)) this.forgetGuest(request, model);
     this.context.counters.add('handoffs_local');
-    request.hop += 1; // what the other side may still send is older than this
+    request.term += 1;
+    request.hop += 1;
     request.numMoves = 0;
     const { held } = request;
     this.resume(request);

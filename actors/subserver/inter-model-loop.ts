@@ -1,4 +1,5 @@
 import { TokenrailError } from '../../core/errors.ts';
+import type { ModelId } from '../../core/request.ts';
 import type { Admitted, NeedsPrefix, PeerReq, Progress, Reject, Release } from '../../transport/messages.ts';
 import type { SubserverContext } from './context.ts';
 import { postRelease, releaseHere } from './ending.ts';
@@ -6,6 +7,8 @@ import { GuestSide } from './guest-side.ts';
 import { postHandoff, postProgress } from './handoff.ts';
 import { isHomeRequest } from './home-request.ts';
 import { HomeSide } from './home-side.ts';
+import type { LiveRequest } from './live-request.ts';
+import { postRefusal } from './refusal.ts';
 
 /**
  * Loop 3, home ↔ guests. Messages come at any time, doubled, late or out of order; (term, hop) and the lengths
@@ -23,60 +26,65 @@ export class InterModelLoop {
   }
 
   peerReq(message: PeerReq, reply: string | undefined): void {
-    const { self, replica } = this.context.options;
-    const request = this.context.table.get(message.rid);
-    if (message.to !== self) this.drop();
-    else if (request && isHomeRequest(request)) this.home.onReturn(request, message);
-    else if (message.home.model === self && message.home.replica === replica) {
-      postRelease(this.context, message.rid, message.term, message.from, message.fromReplica);
-    } else if (this.context.table.isBuried(message.rid, message.term)) this.stale();
-    else if (request) this.guest.onHandoff(request, message);
-    else this.guest.onFirstContact(message, reply);
+    const { options, table } = this.context;
+    const { self, replica, deployment } = options;
+    const isOurs = message.to === self && message.home.model === deployment.home;
+    const names = [message.from, ...(message.locs ?? []).map(({ model }) => model)];
+    if (!isOurs || !names.every((model) => this.isModel(model))) return this.drop();
+    const { model, replica: homeReplica } = message.home;
+    if (model === self && homeReplica === replica) {
+      const request = table.home(message.rid);
+      if (request) this.home.onReturn(request, message);
+      else postRelease(this.context, message.rid, message.term, message.from, message.fromReplica);
+    } else if (model === self) this.drop();
+    else if (table.isBuried(message.rid, message.term)) this.refuseBuried(message);
+    else {
+      const request = table.guest(message.rid, homeReplica);
+      if (request) this.guest.onHandoff(request, message);
+      else this.guest.onFirstContact(message, reply);
+    }
   }
 
   progress(message: Progress): void {
-    const request = this.context.table.get(message.rid);
-    if (request && isHomeRequest(request)) this.home.onProgress(request, message);
+    if (!this.isModel(message.from)) return this.drop();
+    const request = this.context.table.home(message.rid);
+    if (request) this.home.onProgress(request, message);
     else postRelease(this.context, message.rid, message.term, message.from, message.fromReplica);
   }
 
   admitted(message: Admitted): void {
-    const request = this.context.table.get(message.rid);
-    if (request && isHomeRequest(request)) this.home.onAdmitted(request, message);
-    else postRelease(this.context, message.rid, message.term, message.model, message.replica);
+    if (!this.isModel(message.model)) return this.drop();
+    const { rid, term, model, replica } = message;
+    const request = this.context.table.home(rid);
+    if (request) return this.home.onAdmitted(request, message);
+    const guests = this.context.table.guests(rid);
+    if (guests.length === 0) postRelease(this.context, rid, term, model, replica);
+    for (const guest of guests) this.guest.onAdmitted(guest, message);
   }
 
   reject(message: Reject): void {
-    const request = this.context.table.get(message.rid);
-    if (request && isHomeRequest(request)) this.home.onReject(request, message);
-    else this.stale();
+    if (!this.isModel(message.model)) return this.drop();
+    const request = this.context.table.home(message.rid);
+    if (request) return this.home.onReject(request, message);
+    const guests = this.context.table.guests(message.rid);
+    if (guests.length === 0) this.stale();
+    for (const guest of guests) this.guest.onReject(guest, message);
   }
 
   release(message: Release): void {
     this.context.table.bury(message.rid, message.term);
-    const request = this.context.table.get(message.rid);
-    if (request && !isHomeRequest(request) && message.term >= request.term)
-      releaseHere(this.context, request);
+    for (const guest of this.context.table.guests(message.rid)) {
+      if (message.term >= guest.term) releaseHere(this.context, guest);
+    }
   }
 
   /** The receiver of a handoff or of progress holds less than was assumed: say it again from there. */
   needsPrefix(message: NeedsPrefix): void {
-    const request = this.context.table.get(message.rid);
-    if (!request || message.term !== request.term) {
-      this.stale();
-      return;
-    }
-    const have = Math.min(message.have, request.tokens.length);
-    if (request.lifecycle.phase === 'pending' && request.lastSent?.to === message.from) {
-      if (isHomeRequest(request) && !this.home.isFromOwnReplica(request, message.from, message.fromReplica))
-        return;
-      request.lastSent.start = have;
-      request.lastSent.loc = request.tokens.length;
-      this.context.counters.add('handoffs_repeated');
-      postHandoff(this.context, request, have);
-    } else if (!isHomeRequest(request) && message.from === request.home.model) {
-      postProgress(this.context, request, have);
-    } else this.stale();
+    const { table } = this.context;
+    const home = table.home(message.rid);
+    const asked = home ? [home] : table.guests(message.rid);
+    const numAnswers = asked.filter((request) => this.sayAgain(request, message)).length;
+    if (numAnswers === 0) this.stale();
   }
 
   /** Nobody listens at a destination any more (the broker's 503). */
@@ -87,12 +95,14 @@ export class InterModelLoop {
       if (isHomeRequest(request)) this.home.onPeerGone(request, model, replica);
       else if (request.home.model === model && request.home.replica === replica)
         releaseHere(this.context, request);
+      else this.guest.onPeerGone(request, model, replica);
     }
   }
 
   /** Repeats what got no answer, drops what nobody speaks of any more; called from time to time. */
   sweep(nowMs: number): void {
-    this.home.repeatOverdue(nowMs);
+    // Nothing said during an outage is heard: repeating then would only count good replicas as gone.
+    if (this.context.outbox.isConnected) this.home.repeatOverdue(nowMs);
     this.guest.dropIdle(nowMs);
   }
 
@@ -103,6 +113,40 @@ export class InterModelLoop {
       if (isHomeRequest(request)) this.home.abandon(request, error);
       else this.guest.abandon(request, error);
     }
+  }
+
+  private sayAgain(request: LiveRequest, message: NeedsPrefix): boolean {
+    if (message.term !== request.term || !this.isModel(message.from)) return false;
+    const have = Math.min(message.have, request.tokens.length);
+    const isFromHome = message.from === request.home.model;
+    if (isFromHome && message.fromReplica !== request.home.replica) return false;
+    if (request.lifecycle.phase === 'pending' && request.lastSent?.to === message.from) {
+      if (isHomeRequest(request) && !this.home.isFromOwnReplica(request, message.from, message.fromReplica))
+        return false;
+      request.lastSent.start = have;
+      request.lastSent.loc = request.tokens.length;
+      this.context.counters.add('handoffs_repeated');
+      postHandoff(this.context, request, have);
+      return true;
+    }
+    if (isHomeRequest(request) || !isFromHome) return false;
+    postProgress(this.context, request, have);
+    return true;
+  }
+
+  /**
+   * Mostly a late copy, which nobody waits for. If a home does wait (this replica was released on behalf of
+   * another home of the same request), it must come again under a new term.
+   */
+  private refuseBuried(message: PeerReq): void {
+    this.stale();
+    const subject = this.context.subjects.replica(this.context.modelName(message.from), message.fromReplica);
+    const text = 'the request was released at this replica';
+    postRefusal(this.context, message, subject, new TokenrailError('model_unavailable', text));
+  }
+
+  private isModel(model: ModelId): boolean {
+    return this.context.options.deployment.models.some(({ id }) => id === model);
   }
 
   private drop(): void {

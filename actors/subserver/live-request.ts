@@ -13,6 +13,8 @@ export interface SentHandoff {
   sentAtMs: number;
   /** 1 after the first send; counts repeats without an answer. */
   attempts: number;
+  /** A model that could not be had: the reason why a guest gives the request back. */
+  lost: ModelId | undefined;
 }
 
 export interface LiveRequestInput {
@@ -24,6 +26,8 @@ export interface LiveRequestInput {
   tokens: readonly number[];
   term: number;
   hop: number;
+  /** Of the generated ones among `tokens`, where the sender knows them. */
+  origins?: TokenOrigins | undefined;
 }
 
 /**
@@ -74,7 +78,10 @@ export class LiveRequest implements SequenceView {
     this.stopIds = new Set(input.init.limits.stopIds);
     this.lifecycle = createRequestLifecycle(input.rid);
     const numGenerated = input.tokens.length - input.init.promptLen;
-    for (let i = 0; i < numGenerated; i += 1) this.pushOrigin(0, NaN);
+    const numBefore = (input.origins?.models.length ?? 0) - numGenerated; // origins of the prompt: none
+    for (let i = 0; i < numGenerated; i += 1) {
+      this.pushOrigin(input.origins?.models[numBefore + i] ?? 0, input.origins?.signals[numBefore + i] ?? NaN);
+    }
   }
 
   get promptLen(): number {
@@ -89,13 +96,23 @@ export class LiveRequest implements SequenceView {
   append(token: number, model: ModelId, signal: number): EndReason | undefined {
     this.tokens.push(token);
     this.pushOrigin(model, signal);
-    if (this.stopIds.has(token)) return 'eos';
+    return this.ended;
+  }
+
+  /** Why the sequence as it stands is complete; undefined if it is not. */
+  get ended(): EndReason | undefined {
+    const last = this.tokens[this.tokens.length - 1];
+    if (this.numGenerated > 0 && last !== undefined && this.stopIds.has(last)) return 'eos';
     return this.numGenerated >= this.init.limits.maxTokens ? 'length' : undefined;
   }
 
-  /** Drops everything after the first `length` tokens, KV included. */
+  /**
+   * Drops everything after the first `length` tokens: KV, and what peers were known to hold beyond. They may
+   * hold other tokens there by now, which a suffix that starts later would leave standing.
+   */
   truncate(length: number): void {
     this.tokens.length = Math.min(this.tokens.length, length);
+    for (const [model, loc] of this.peerLocs) this.peerLocs.set(model, Math.min(loc, this.tokens.length));
     const generated = Math.max(0, this.numGenerated);
     this.originModels.length = Math.min(this.originModels.length, generated);
     this.originSignals.length = Math.min(this.originSignals.length, generated);
@@ -113,10 +130,12 @@ export class LiveRequest implements SequenceView {
     return { models, signals };
   }
 
-  /** Committed tokens per model, in the order of first appearance. */
+  /** Committed tokens per model, in the order of first appearance; tokens of unknown origin are in no count. */
   tokensByModel(): [ModelId, number][] {
     const counts = new Map<ModelId, number>();
-    for (const model of this.originModels) counts.set(model, (counts.get(model) ?? 0) + 1);
+    for (const model of this.originModels) {
+      if (model !== 0) counts.set(model, (counts.get(model) ?? 0) + 1);
+    }
     return [...counts];
   }
 

@@ -10,6 +10,9 @@ interface Parcel {
   messages: Message[];
 }
 
+/** A message, what its size led to, and what that led to. */
+const MAX_ROUNDS = 4;
+
 /**
  * Collects what one instant has to say and sends one frame per destination (more only where a frame would
  * exceed the bus's largest payload).
@@ -27,6 +30,11 @@ export class Outbox {
     this.onTooLarge = onTooLarge;
   }
 
+  /** False during an outage: what is sent then is lost without an error. */
+  get isConnected(): boolean {
+    return this.bus.status === 'connected';
+  }
+
   post(subject: string, message: Message, reply?: string): void {
     const key = reply === undefined ? subject : `${subject} ${reply}`;
     const parcel = this.parcels.get(key);
@@ -34,22 +42,23 @@ export class Outbox {
     else this.parcels.set(key, { subject, reply, messages: [message] });
   }
 
+  /** Never throws: what cannot be sent is logged, and the re-send of the protocol covers it. */
   flush(): void {
-    if (this.parcels.size === 0) return;
-    const parcels = this.parcels;
-    this.parcels = new Map();
-    for (const parcel of parcels.values()) this.send(parcel);
+    // What is too large for the bus ends its request, and that posts again: such a message has no sequel.
+    for (let round = 0; round < MAX_ROUNDS && this.parcels.size > 0; round += 1) {
+      const parcels = this.parcels;
+      this.parcels = new Map();
+      for (const parcel of parcels.values()) this.send(parcel);
+    }
   }
 
   private send({ subject, reply, messages }: Parcel): void {
     const options = reply === undefined ? undefined : { reply };
-    for (const frame of splitFrames(messages, this.bus.maxPayloadBytes, this.onTooLarge)) {
-      try {
+    try {
+      for (const frame of splitFrames(messages, this.bus.maxPayloadBytes, this.onTooLarge))
         this.bus.publish(subject, frame, options);
-      } catch (thrown) {
-        // Closed or shrunk bus: the re-send of the protocol covers what is lost here.
-        this.logger.warn({ subject, code: toTokenrailError(thrown).code }, 'publish failed');
-      }
+    } catch (thrown) {
+      this.logger.warn({ subject, code: toTokenrailError(thrown).code }, 'publish failed');
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Finish, TokenOrigins } from '../../transport/messages.ts';
+import { isHomeRequest, type HomeRequest } from './home-request.ts';
 import type { LiveRequest } from './live-request.ts';
 
 /** What a gateway may still ask for after the end of a request. */
@@ -21,8 +22,13 @@ function trim<K, V>(map: Map<K, V>, limit: number): void {
 
 /** All requests with state at this subserver, and the memory of those that had. Every part is bounded. */
 export class RequestTable {
-  private readonly live = new Map<string, LiveRequest>();
-  /** Released requests by rid, with the term of the release: late messages up to it are void. */
+  private readonly live = new Set<LiveRequest>();
+  /**
+   * By rid. More than one only at a guest, and only while two homes hold the same request: an Admit whose
+   * answer was lost may have been taken by a second replica, and the two must not meet in one guest's state.
+   */
+  private readonly byRid = new Map<string, LiveRequest[]>();
+  /** Released requests by rid, with the highest term of a release: late messages up to it are void. */
   private readonly tombstones = new Map<string, number>();
   private readonly finished = new Map<string, FinishedRecord>();
   private numHomes = 0;
@@ -43,8 +49,19 @@ export class RequestTable {
     return seq;
   }
 
-  get(rid: string): LiveRequest | undefined {
-    return this.live.get(rid);
+  /** The request of this rid whose home is here. */
+  home(rid: string): HomeRequest | undefined {
+    return this.of(rid).find(isHomeRequest);
+  }
+
+  /** The request of this rid that is a guest here for the given home replica. */
+  guest(rid: string, homeReplica: string): LiveRequest | undefined {
+    return this.guests(rid).find(({ home }) => home.replica === homeReplica);
+  }
+
+  /** Guests of this rid, whatever their home; rarely more than one. */
+  guests(rid: string): LiveRequest[] {
+    return this.of(rid).filter(({ role }) => role === 'guest');
   }
 
   values(): IterableIterator<LiveRequest> {
@@ -52,18 +69,24 @@ export class RequestTable {
   }
 
   add(request: LiveRequest): void {
-    this.live.set(request.rid, request);
+    this.live.add(request);
+    this.byRid.set(request.rid, [...this.of(request.rid), request]);
     if (request.role === 'home') this.numHomes += 1;
   }
 
   remove(request: LiveRequest): void {
-    if (!this.live.delete(request.rid)) return;
+    if (!this.live.delete(request)) return;
+    const others = this.of(request.rid).filter((other) => other !== request);
+    if (others.length === 0) this.byRid.delete(request.rid);
+    else this.byRid.set(request.rid, others);
     if (request.role === 'home') this.numHomes -= 1;
   }
 
+  /** A late release of an older term does not lower what a newer one has said. */
   bury(rid: string, term: number): void {
+    const highest = Math.max(term, this.tombstones.get(rid) ?? 0);
     this.tombstones.delete(rid);
-    this.tombstones.set(rid, term);
+    this.tombstones.set(rid, highest);
     trim(this.tombstones, MAX_TOMBSTONES);
   }
 
@@ -74,11 +97,16 @@ export class RequestTable {
   }
 
   remember(rid: string, record: FinishedRecord): void {
+    this.finished.delete(rid);
     this.finished.set(rid, record);
     trim(this.finished, MAX_FINISHED);
   }
 
   recall(rid: string): FinishedRecord | undefined {
     return this.finished.get(rid);
+  }
+
+  private of(rid: string): readonly LiveRequest[] {
+    return this.byRid.get(rid) ?? [];
   }
 }

@@ -5,8 +5,7 @@ import { ClientLoop } from './client-loop.ts';
 import type { SubserverContext } from './context.ts';
 import { DecodingLoop } from './decoding-loop.ts';
 import { Dispatcher } from './dispatch.ts';
-import { finishAtHome } from './ending.ts';
-import { isHomeRequest } from './home-request.ts';
+import { failRequest } from './failing.ts';
 import { InterModelLoop } from './inter-model-loop.ts';
 import { Sweeper } from './sweeper.ts';
 
@@ -95,9 +94,11 @@ export class Serving {
   /** A message that no frame can carry: its request ends here. */
   onTooLarge(message: Message, error: TokenrailError): void {
     this.context.logger.error({ kind: message.kind, err: error }, 'message too large for the bus');
-    const request = 'rid' in message ? this.context.table.get(message.rid) : undefined;
-    if (request && isHomeRequest(request) && message.kind !== 'finish') {
-      finishAtHome(this.context, request, 'error', error);
+    if (!('rid' in message) || message.kind === 'finish') return;
+    const { table } = this.context;
+    const home = table.home(message.rid);
+    for (const request of home ? [home] : table.guests(message.rid)) {
+      failRequest(this.context, request, error);
     }
   }
 

@@ -133,7 +133,7 @@ export function endHere(context: SubserverContext, request: LiveRequest, reason:
     finishAtHome(context, request, reason);
     return;
   }
-  handOff(context, request, request.home.model, reason);
+  handOff(context, request, request.home.model, { finished: reason });
   request.lifecycle.send({ type: 'FINISH', reason });
   forget(context, request);
 }
