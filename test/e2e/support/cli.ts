@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { resolve } from 'node:path';
-import { eventually } from './processes.ts';
+import { descendants, eventually } from './processes.ts';
 
 export interface CliExit {
   code: number | null;
@@ -104,9 +104,20 @@ export async function startServer(
   return { cli, url: match[1] ?? '' };
 }
 
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
 /** For `afterAll`: ends what a failed test left. */
 export async function endAll(): Promise<void> {
   const rest = [...started];
+  // What is below them as well: a shell of npm that is killed leaves its program behind, and the pipes open.
+  const below = rest.flatMap((cli) => descendants(cli.pid));
   for (const cli of rest) cli.kill('SIGKILL');
+  for (const { pid } of below) killQuietly(pid);
   await Promise.all(rest.map((cli) => cli.exited));
 }
