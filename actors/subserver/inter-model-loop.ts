@@ -121,8 +121,11 @@ export class InterModelLoop {
     const isFromHome = message.from === request.home.model;
     if (isFromHome && message.fromReplica !== request.home.replica) return false;
     if (request.lifecycle.phase === 'pending' && request.lastSent?.to === message.from) {
-      if (isHomeRequest(request) && !this.home.isFromOwnReplica(request, message.from, message.fromReplica))
-        return false;
+      if (isHomeRequest(request)) {
+        if (!this.home.isFromOwnReplica(request, message.from, message.fromReplica)) return false;
+        // It lost its memory, and with it perhaps that it had handed the request on: from here on that is void.
+        if (have === 0) request.term += 1;
+      }
       request.lastSent.start = have;
       request.lastSent.loc = request.tokens.length;
       this.context.counters.add('handoffs_repeated');

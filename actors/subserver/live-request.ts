@@ -95,7 +95,7 @@ export class LiveRequest implements SequenceView {
   /** Appends one token; returns the reason if the request ends with it. */
   append(token: number, model: ModelId, signal: number): EndReason | undefined {
     this.tokens.push(token);
-    this.pushOrigin(model, signal);
+    if (this.numGenerated > 0) this.pushOrigin(model, signal); // a guest may be sent the prompt anew
     return this.ended;
   }
 
