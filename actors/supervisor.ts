@@ -127,7 +127,5 @@ export class SupervisedChild {
 
 /** Leaves out options that are given as undefined, so that they do not hide defaults. */
 function definedOnly(options: RestartOptions): RestartOptions {
-  return Object.fromEntries(
-    Object.entries(options).filter(([, value]) => value !== undefined),
-  );
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -1,10 +1,12 @@
-// After `tsc`: copies the .mjs files that processes and workers start from into dist/, beside their compiled twins.
+// After `tsc`: copies the .mjs files that processes and workers start from into the output folder, beside their
+// compiled twins. Usage: node deploy/copy-bootstraps.mjs [folder, default dist]
 import { cpSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-for (const folder of [
+const output = resolve(root, process.argv[2] ?? 'dist');
+const folders = [
   'core',
   'machines',
   'transport',
@@ -14,8 +16,9 @@ for (const folder of [
   'actors',
   'simulation',
   'deploy',
-]) {
+];
+for (const folder of folders) {
   for (const file of readdirSync(join(root, folder), { recursive: true })) {
-    if (file.endsWith('.mjs')) cpSync(join(root, folder, file), join(root, 'dist', folder, file));
+    if (file.endsWith('.mjs')) cpSync(join(root, folder, file), join(output, folder, file));
   }
 }
