@@ -43,7 +43,8 @@ export class Fleet {
       return true;
     }
     if (!this.seen.has(key) && this.seen.size >= MAX_REPLICAS) {
-      this.forgetSilent();
+      // Room for who speaks now: the silent ones are only shown.
+      this.forgetSilent(this.options.heartbeatStaleMs);
       if (this.seen.size >= MAX_REPLICAS) return false;
     }
     this.seen.set(key, { heartbeat, atMs: this.clock.nowMs() });
@@ -64,12 +65,16 @@ export class Fleet {
     return views;
   }
 
-  /** The smallest context length among the replicas heard of lately: every model must hold the whole sequence. */
+  /**
+   * The smallest context length among the replicas heard of lately: every model must hold the whole sequence.
+   * Replicas that failed, or that run another configuration on the same bus, have no say.
+   */
   maxModelLenTokens(): number | undefined {
     let smallest: number | undefined;
     for (const { heartbeat, atMs } of this.seen.values()) {
-      const fresh = this.clock.nowMs() - atMs <= this.options.heartbeatStaleMs;
-      if (!fresh || heartbeat.maxModelLenTokens <= 0) continue;
+      const isFresh = this.clock.nowMs() - atMs <= this.options.heartbeatStaleMs;
+      const isOurs = heartbeat.configHash === this.options.configHash && heartbeat.state !== 'failed';
+      if (!isFresh || !isOurs || heartbeat.maxModelLenTokens <= 0) continue;
       smallest = Math.min(smallest ?? heartbeat.maxModelLenTokens, heartbeat.maxModelLenTokens);
     }
     return smallest;
@@ -85,8 +90,7 @@ export class Fleet {
     return undefined;
   }
 
-  private forgetSilent(): void {
-    const limitMs = this.options.heartbeatStaleMs * FORGET_FACTOR;
+  private forgetSilent(limitMs = this.options.heartbeatStaleMs * FORGET_FACTOR): void {
     for (const [key, { atMs }] of this.seen) {
       if (this.clock.nowMs() - atMs > limitMs) this.seen.delete(key);
     }

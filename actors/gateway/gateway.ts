@@ -11,6 +11,7 @@ import { closeServer, trackUnusedSockets } from './http/close-server.ts';
 import { createHttpServer, listen } from './http/server.ts';
 import { addServiceRoutes } from './http/service-routes.ts';
 import { registerFleetMetrics } from './metrics/fleet-metrics.ts';
+import { FailureLog } from './metrics/failure-log.ts';
 import { GatewayMetrics } from './metrics/gateway-metrics.ts';
 import { BusIntake } from './nats/intake.ts';
 import { parseGenerationRequest } from './openai/schema.ts';
@@ -157,6 +158,7 @@ class GatewayActor implements Gateway {
       ...deps,
       settings,
       metrics: this.metrics,
+      failures: new FailureLog(deps.clock, deps.logger),
       gate,
       generation: { ...deps, ...bounds, link, traffic: this.metrics },
       phase: () => this.phase,

@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 import { TokenrailError } from '../../core/errors.ts';
 import { BackgroundEncoder } from '../../engine/background-encoder.ts';
 import { loadChatTemplate, type ChatTemplate } from '../../engine/chat-template.ts';
+import { withoutMarks } from '../../engine/special-text.ts';
 import { loadTokenizer, type Tokenizer } from '../../engine/tokenizer.ts';
 import type { ChatPrompt, GenerationRequest, IdsPrompt, Prompt } from './generation-request.ts';
 import { AnswerText } from './text/answer-text.ts';
@@ -61,7 +62,8 @@ export class PromptReader {
     const text = prompt.kind === 'text' ? prompt.text : this.render(prompt);
     // A control token written in a completion's prompt is one; in a chat only the template's own are left.
     const options = { parseSpecial: true, addSpecialTokens: prompt.kind === 'text' };
-    const numBytes = Buffer.byteLength(text, 'utf8');
+    // The marks of disarmed control tokens become no tokens.
+    const numBytes = Buffer.byteLength(withoutMarks(text), 'utf8');
     if (this.tokenizer.promptCannotFit(numBytes, contextTokens)) {
       const message = `This model's maximum context length is ${contextTokens} tokens, which a text of ${numBytes} bytes exceeds. Please reduce the length of the ${param}.`;
       throw new TokenrailError('context_length_exceeded', message, { param });

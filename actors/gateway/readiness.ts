@@ -5,6 +5,9 @@ import type { ReplicaView } from './fleet.ts';
 /** Where the gateway is in its life. */
 export type GatewayPhase = 'starting' | 'serving' | 'draining' | 'closed';
 
+/** Reasons shown per model at most: probes keep what they get. */
+const MAX_REASONS = 16;
+
 /** The body of /health/ready. */
 export interface Readiness {
   status: 'ready' | 'unready';
@@ -35,8 +38,17 @@ export function readiness(
       fault === undefined ? [] : [`replica ${heartbeat.replica}: ${fault}`],
     );
     if (own.length === 0) reasons.push('no replica was heard of');
-    models[model.name] = { status: able > 0 ? 'ready' : 'unready', replicas: able, reasons };
+    models[model.name] = {
+      status: able > 0 ? 'ready' : 'unready',
+      replicas: able,
+      reasons: shortened(reasons),
+    };
     ready &&= able > 0;
   }
   return { status: ready ? 'ready' : 'unready', gateway: phase, bus, models };
+}
+
+function shortened(reasons: readonly string[]): readonly string[] {
+  if (reasons.length <= MAX_REASONS) return reasons;
+  return [...reasons.slice(0, MAX_REASONS), `and ${reasons.length - MAX_REASONS} more`];
 }

@@ -1,20 +1,14 @@
-import type { Clock } from '../../core/clock.ts';
 import { TokenrailError, toTokenrailError } from '../../core/errors.ts';
-import type { Logger } from '../../core/log.ts';
 import type { EndReason } from '../../core/request.ts';
 import type { AdmissionGate, GateTicket } from './admission-gate.ts';
 import type { Frontend, Submitted } from './frontend.ts';
 import { Generation } from './generation.ts';
 import type { GenerationDeps } from './generation-plan.ts';
-import type { GatewayMetrics } from './metrics/gateway-metrics.ts';
-import { RequestTrace } from './metrics/request-trace.ts';
+import { RequestTrace, type RequestTraceDeps } from './metrics/request-trace.ts';
 import { formatFor } from './openai/format-for.ts';
 import type { PlanMaker } from './plan-maker.ts';
 
-export interface SubmissionDeps {
-  clock: Clock;
-  logger: Logger;
-  metrics: GatewayMetrics;
+export interface SubmissionDeps extends RequestTraceDeps {
   gate: AdmissionGate;
   generation: GenerationDeps;
   /** Undefined until the tokenizer is loaded. */
@@ -37,7 +31,7 @@ export class Submission implements Submitted {
     this.deps = deps;
     this.frontend = frontend;
     this.onDone = onDone;
-    this.trace = new RequestTrace(rid, deps.clock, deps.metrics, deps.logger);
+    this.trace = new RequestTrace(rid, deps);
   }
 
   async run(kind: 'chat' | 'completion', body: unknown): Promise<void> {

@@ -12,6 +12,8 @@ export interface FleetMetricsSources {
 const REPLICA_LABELS = ['model_name', 'replica'];
 /** A counter's name comes from the wire; anything else would not be a label worth keeping. */
 const COUNTER_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
+/** Series made of the replicas' counters at most: a scrape must stay small whatever is announced. */
+const MAX_EVENT_SERIES = 10_000;
 
 /** Gauges and counters that are read when somebody scrapes: the heartbeats' numbers, the gate and the bus client. */
 export function registerFleetMetrics(registry: Registry, { fleet, gate, bus }: FleetMetricsSources): void {
@@ -73,10 +75,13 @@ function registerReplicaCounters(registry: Registry, fleet: Fleet): void {
     registers: [registry],
     collect() {
       this.reset();
+      let seriesLeft = MAX_EVENT_SERIES;
       for (const replica of fleet.replicas()) {
         for (const [event, value] of Object.entries(replica.heartbeat.counters)) {
           const isCount = COUNTER_NAME.test(event) && Number.isFinite(value) && value >= 0;
-          if (isCount) this.inc({ ...labelsOf(replica), event }, value);
+          if (!isCount || seriesLeft === 0) continue;
+          seriesLeft -= 1;
+          this.inc({ ...labelsOf(replica), event }, value);
         }
       }
     },

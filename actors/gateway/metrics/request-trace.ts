@@ -2,7 +2,15 @@ import type { Clock } from '../../../core/clock.ts';
 import type { TokenrailError } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/log.ts';
 import type { Delta, GenerationEnd, GenerationListener } from '../generation-events.ts';
+import type { FailureLog } from './failure-log.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
+
+export interface RequestTraceDeps {
+  clock: Clock;
+  metrics: GatewayMetrics;
+  logger: Logger;
+  failures: FailureLog;
+}
 
 /** Times and counts one request on its way through, without standing in it. */
 export class RequestTrace {
@@ -13,14 +21,16 @@ export class RequestTrace {
   private readonly clock: Clock;
   private readonly metrics: GatewayMetrics;
   private readonly logger: Logger;
+  private readonly failures: FailureLog;
   private lastTokenAtMs: number | undefined;
 
-  constructor(rid: string, clock: Clock, metrics: GatewayMetrics, logger: Logger) {
+  constructor(rid: string, deps: RequestTraceDeps) {
     this.rid = rid;
-    this.clock = clock;
-    this.metrics = metrics;
-    this.logger = logger;
-    this.arrivedAtMs = clock.nowMs();
+    this.clock = deps.clock;
+    this.metrics = deps.metrics;
+    this.logger = deps.logger;
+    this.failures = deps.failures;
+    this.arrivedAtMs = this.clock.nowMs();
   }
 
   /** `listener` with the measurements beside it. `onEnded` is called after the end, whatever the listener does. */
@@ -46,7 +56,7 @@ export class RequestTrace {
 
   refused(error: TokenrailError): void {
     this.metrics.failed(error.code, undefined, this.router);
-    this.log(error);
+    this.failures.write(this.rid, error);
   }
 
   private observe(delta: Delta): void {
@@ -71,14 +81,7 @@ export class RequestTrace {
       this.logger.debug({ rid: this.rid, tookMs, why: end.error.message }, 'request cancelled');
     } else {
       this.metrics.failed(end.error.code, end.usage, this.router);
-      this.log(end.error);
+      this.failures.write(this.rid, end.error);
     }
-  }
-
-  /** Clients' mistakes are theirs; what the service could not do is worth a line. */
-  private log(error: TokenrailError): void {
-    const fields = { rid: this.rid, code: error.code, err: error.status >= 500 ? error : undefined };
-    if (error.status >= 500) this.logger.warn(fields, `request failed: ${error.message}`);
-    else this.logger.debug(fields, `request refused: ${error.message}`);
   }
 }

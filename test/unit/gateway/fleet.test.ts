@@ -111,6 +111,26 @@ describe('Fleet', () => {
     expect(fleet.maxModelLenTokens()).toBe(512);
   });
 
+  it('leaves replicas that failed or run another configuration no say about the context', () => {
+    const { fleet } = makeFleet();
+    fleet.observe(heartbeat({ replica: 'x', configHash: 'other', maxModelLenTokens: 1 }));
+    fleet.observe(heartbeat({ replica: 'y', state: 'failed', maxModelLenTokens: 2 }));
+    expect(fleet.maxModelLenTokens()).toBeUndefined();
+    fleet.observe(heartbeat());
+    expect(fleet.maxModelLenTokens()).toBe(512);
+  });
+
+  it('makes room for who speaks now when full of replicas that fell silent', () => {
+    const { fleet, clock, state } = makeFleet();
+    for (let i = 0; i < 1_024; i += 1) fleet.observe(heartbeat({ replica: `r${i}` }));
+    expect(fleet.observe(heartbeat({ model: 2 }))).toBe(false);
+    clock.advance(2_001);
+    expect(state().models['small']?.reasons).toHaveLength(17);
+    expect(state().models['small']?.reasons.at(-1)).toBe('and 1008 more');
+    expect(fleet.observe(heartbeat({ model: 2 }))).toBe(true);
+    expect(state().models['large']).toMatchObject({ status: 'ready', replicas: 1 });
+  });
+
   it('forgets replicas that stopped or stayed silent, and refuses unknown models and a flood of names', () => {
     const { fleet, clock } = makeFleet();
     expect(fleet.observe(heartbeat({ model: 9 }))).toBe(false);

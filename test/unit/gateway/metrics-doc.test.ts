@@ -58,4 +58,18 @@ describe('metrics of the replicas', () => {
     expect(text).not.toContain('odd');
     expect(await metrics.registry.metrics()).toContain('event="steps"} 9'); // read twice, counted once
   });
+
+  it('stay small whatever the replicas announce', async () => {
+    const { metrics, fleet } = makeMetrics();
+    const counters = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`c${i}`, i]));
+    for (let i = 0; i < 20; i += 1) {
+      fleet.observe({
+        ...{ kind: 'heartbeat', instance: 'i', configHash: 'hash', state: 'serving' },
+        ...{ running: 0, waiting: 0, pending: 0, kvUsedBlocks: 0, kvTotalBlocks: 8, stepAgeMs: 0 },
+        ...{ maxModelLenTokens: 512, model: 1, replica: `r${i}`, counters },
+      });
+    }
+    const text = await metrics.registry.metrics();
+    expect(text.match(/^tokenrail_subserver_events_total\{/gm)).toHaveLength(10_000);
+  });
 });
