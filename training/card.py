@@ -99,7 +99,7 @@ def card(size: str, evaluation: dict[str, Any], training: str) -> str:
         f"{HEADER}\n# tokenrail {size}\n\n{ROLES[size]} {first['parameters']:,} parameters. Alone it answers {exact} "
         f"exactly.\n\n{architecture(size)}\n\n## Training\n\n{training}\n\nThe data is generated; see "
         "`training/README.md` for the kinds of problems and for what is held out.\n\n## Evaluation\n\n"
-        "Greedy, at most 300 new tokens, bf16 weights in fp32 arithmetic, on the shipped test lists, which were used "
+        "Greedy, at most 400 new tokens, bf16 weights in fp32 arithmetic, on the shipped test lists, which were used "
         "for nothing else; an answer counts if `The answer is N.` names the exact number. Perplexity: the first 200 "
         "reference answers of a list. The standard error of an accuracy on 400 problems is about 1 point near 95 % "
         f"and 2.5 points near 50 %.\n{routed}\n```sh\npython -m training.evaluate --models models/small models/medium "
