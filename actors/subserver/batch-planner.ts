@@ -15,13 +15,17 @@ export interface PlannedRow {
 /** Feeds up to this many tokens count as decoding: they come before prompts when the token budget is short. */
 const SHORT_FEED_TOKENS = 16;
 
+/** Part of the token budget that a prompt at the head of the queue gets even if short feeds could use it all. */
+const LEAST_SHARE_OF_FIRST = 0.25;
+
 /** First token without valid KV. A request with all KV feeds its last token again: a step needs one. */
 function firstMissing(request: LiveRequest): number {
   return Math.min(request.kvLen, request.tokens.length - 1);
 }
 
-const isShort = (request: LiveRequest): boolean =>
-  request.tokens.length - firstMissing(request) <= SHORT_FEED_TOKENS;
+const numMissing = (request: LiveRequest): number => request.tokens.length - firstMissing(request);
+
+const isShort = (request: LiveRequest): boolean => numMissing(request) <= SHORT_FEED_TOKENS;
 
 /**
  * Chooses the rows of the next step: waiting requests in order of arrival, at most `maxNumSeqs` rows and
@@ -33,11 +37,11 @@ export function planBatch(context: SubserverContext): PlannedRow[] {
   const rows: PlannedRow[] = [];
   const planned = new Set<LiveRequest>();
   let budget = options.maxNumBatchedTokens;
-  const take = (request: LiveRequest): void => {
-    if (rows.length >= info.maxNumSeqs || budget <= 0 || !ready.has(request)) return;
+  const take = (request: LiveRequest, limitTokens = budget): void => {
+    if (rows.length >= info.maxNumSeqs || budget <= 0 || planned.has(request)) return;
     const past = firstMissing(request);
-    const missing = request.tokens.length - past;
-    const count = Math.min(missing, budget);
+    const missing = numMissing(request);
+    const count = Math.min(missing, limitTokens);
     if (!reserve(context, request, past + count, planned)) return;
     budget -= count;
     planned.add(request);
@@ -45,9 +49,14 @@ export function planBatch(context: SubserverContext): PlannedRow[] {
   };
   // Requests beyond the row limit may move up only when an earlier one gets no memory.
   const front = waiting.slice(0, info.maxNumSeqs);
-  front.filter(isShort).forEach(take);
-  front.filter((request) => !isShort(request)).forEach(take);
-  waiting.slice(info.maxNumSeqs).forEach(take);
+  const short = front.filter(isShort);
+  const [first] = front;
+  if (first && !isShort(first)) {
+    // However many decode: the one that has waited longest moves on with every step.
+    const left = budget - short.reduce((sum, request) => sum + numMissing(request), 0);
+    take(first, Math.max(left, Math.ceil(budget * LEAST_SHARE_OF_FIRST)));
+  }
+  for (const request of [...short, ...front, ...waiting.slice(info.maxNumSeqs)]) take(request);
   for (const { request } of rows) ready.remove(request);
   return rows;
 }

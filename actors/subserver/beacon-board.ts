@@ -21,6 +21,12 @@ export interface BeaconBoardOptions {
 /** More replicas than this are not remembered: a bound, far above any deployment. */
 const MAX_PEERS = 4096;
 
+/** Announcements per stale time while nothing changes: some may be lost. */
+const REFRESHES_PER_STALE_TIME = 4;
+
+const isSame = (a: Announcement, b: Announcement | undefined): boolean =>
+  a.rowsRunning === b?.rowsRunning && a.waiting === b.waiting && a.aliveAtHome === b.aliveAtHome;
+
 /** What the peers announced last, and the own announcements (rate-bounded: the newest one always goes out). */
 export class BeaconBoard {
   /** Called when a peer's beacon arrives; a policy that holds asks again. */
@@ -30,7 +36,7 @@ export class BeaconBoard {
   private readonly publish: (beacon: Beacon) => void;
   private readonly heard = new Map<string, Heard>();
   private lastSentMs = -Infinity;
-  private lastSent: string | undefined;
+  private lastSent: Announcement | undefined;
   private next: Announcement | undefined;
   private timer: Timer | undefined;
 
@@ -59,8 +65,8 @@ export class BeaconBoard {
     const views: PeerView[] = [];
     for (const [key, { beacon, atMs }] of this.heard) {
       const ageMs = nowMs - atMs;
-      if (ageMs > this.options.staleMs && beacon.rowsRunning === 0 && beacon.aliveAtHome === 0) {
-        this.heard.delete(key);
+      if (ageMs > this.options.staleMs) {
+        this.heard.delete(key); // who has requests says so more often: this one is gone
         continue;
       }
       const { model, replica, rowsRunning, waiting, aliveAtHome } = beacon;
@@ -71,8 +77,8 @@ export class BeaconBoard {
   }
 
   /** Requests that can still come here: those with state here, or as many as all homes have alive. */
-  aliveFor(numHere: number, numAtHomeHere: number): number {
-    const elsewhere = this.peers().reduce((sum, peer) => sum + peer.aliveAtHome, 0);
+  aliveFor(peers: readonly PeerView[], numHere: number, numAtHomeHere: number): number {
+    const elsewhere = peers.reduce((sum, peer) => sum + peer.aliveAtHome, 0);
     return Math.max(numHere, numAtHomeHere + elsewhere);
   }
 
@@ -81,8 +87,7 @@ export class BeaconBoard {
    * peer is idle, all requests alive wait in queues, and the own queue is the longest (ties: the lower model id,
    * then the replica's name).
    */
-  isStalled(numWaitingHere: number, numAtHomeHere: number): boolean {
-    const peers = this.peers();
+  isStalled(peers: readonly PeerView[], numWaitingHere: number, numAtHomeHere: number): boolean {
     if (peers.some((peer) => peer.rowsRunning > 0)) return false;
     const alive = peers.reduce((sum, peer) => sum + peer.aliveAtHome, numAtHomeHere);
     const waiting = peers.reduce((sum, peer) => sum + peer.waiting, numWaitingHere);
@@ -91,12 +96,20 @@ export class BeaconBoard {
   }
 
   announce(news: Announcement): void {
-    const text = `${news.rowsRunning} ${news.waiting} ${news.aliveAtHome}`;
-    if (news.rowsRunning === 0 && text === this.lastSent && !this.next) return;
+    if (news.rowsRunning === 0 && isSame(news, this.lastSent) && !this.next) return;
     this.next = news;
     const waitMs = this.lastSentMs + this.options.minIntervalMs - this.clock.nowMs();
     if (waitMs <= 0) this.send();
     else this.timer ??= this.clock.setTimer(waitMs, () => this.send());
+  }
+
+  /** Says the last announcement again before peers take it for stale: a long step or a long hold is no end. */
+  refresh(): void {
+    const { lastSent } = this;
+    const ageMs = this.clock.nowMs() - this.lastSentMs;
+    if (!lastSent || this.next || ageMs < this.options.staleMs / REFRESHES_PER_STALE_TIME) return;
+    this.next = { ...lastSent, stepLeftMs: Math.max(0, lastSent.stepLeftMs - ageMs) };
+    this.send();
   }
 
   stop(): void {
@@ -112,7 +125,7 @@ export class BeaconBoard {
     if (!news) return;
     this.next = undefined;
     this.lastSentMs = this.clock.nowMs();
-    this.lastSent = `${news.rowsRunning} ${news.waiting} ${news.aliveAtHome}`;
+    this.lastSent = news;
     const { self, replica } = this.options;
     this.publish({ kind: 'beacon', model: self, replica, ...news });
   }

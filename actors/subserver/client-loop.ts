@@ -5,6 +5,7 @@ import type { Abort, Admit, Admitted, NeedsPrefix } from '../../transport/messag
 import type { SubserverContext } from './context.ts';
 import { finishAtHome, postTokens } from './ending.ts';
 import { askRouter, routingScope } from './failing.ts';
+import { guarded } from './guarded.ts';
 import { handOff } from './handoff.ts';
 import { HomeRequest } from './home-request.ts';
 import { refuse } from './admission.ts';
@@ -123,7 +124,7 @@ export class ClientLoop {
 
   private onDeadline(request: HomeRequest): void {
     const error = new TokenrailError('deadline_exceeded', 'the request did not finish within its deadline');
-    finishAtHome(this.context, request, 'deadline', error);
+    guarded(this.context.logger, 'deadline', () => finishAtHome(this.context, request, 'deadline', error));
     this.context.outbox.flush();
   }
 

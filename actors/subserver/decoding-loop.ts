@@ -5,7 +5,8 @@ import { StepTimeEstimate, type QueueView } from '../../scheduling/index.ts';
 import { planBatch, type PlannedRow } from './batch-planner.ts';
 import type { SubserverContext } from './context.ts';
 import { freeKv } from './ending.ts';
-import { failRequest } from './failing.ts';
+import { failSafely } from './failing.ts';
+import { guarded } from './guarded.ts';
 import { commitStep } from './step-commit.ts';
 
 /** Union of what the routers of this model declared. */
@@ -19,6 +20,9 @@ export function unionNeeds(needs: Iterable<SignalNeeds>): SignalNeeds {
   }
   return union;
 }
+
+/** Rows wait but none gets memory: something else must free it, and tells; this is the safety net. */
+const NO_MEMORY_RETRY_MS = 50;
 
 /** Loop 2: chooses rows when the policy says so, has the engine run them, commits what comes back. */
 export class DecodingLoop {
@@ -35,6 +39,9 @@ export class DecodingLoop {
   constructor(context: SubserverContext) {
     this.context = context;
     this.needs = unionNeeds([...context.routers.values()].map((router) => router.needs));
+    context.beacons.onNews = () => {
+      if (this.hold) this.wake();
+    };
   }
 
   get numRowsRunning(): number {
@@ -52,7 +59,7 @@ export class DecodingLoop {
     this.isLookPending = true;
     this.context.clock.afterInstant(() => {
       this.isLookPending = false;
-      this.look();
+      guarded(this.context.logger, 'choosing rows', () => this.look());
     });
   }
 
@@ -67,7 +74,7 @@ export class DecodingLoop {
   }
 
   private look(): void {
-    const { ready, options, beacons, counters } = this.context;
+    const { ready, counters } = this.context;
     this.hold?.cancel();
     this.hold = undefined;
     if (this.isStopped || this.rows) return;
@@ -75,46 +82,74 @@ export class DecodingLoop {
       this.announce(0, 0);
       return;
     }
-    const decision = options.policy.decide(this.view());
-    if (decision.kind === 'start') {
+    const forMs = this.holdMs();
+    if (forMs === undefined) {
       this.start();
       return;
     }
     counters.add('holds');
     this.announce(0, 0);
-    beacons.onNews = () => this.wake();
-    this.hold = this.context.clock.setTimer(decision.forMs, () => this.wake());
+    this.lookAgainIn(forMs);
+  }
+
+  /** How long the policy wants to wait; undefined = start. A policy that fails must not keep requests waiting. */
+  private holdMs(): number | undefined {
+    try {
+      const decision = this.context.options.policy.decide(this.view());
+      return decision.kind === 'hold' ? decision.forMs : undefined;
+    } catch (thrown) {
+      this.context.logger.error({ err: thrown }, 'the start policy failed');
+      return undefined;
+    }
+  }
+
+  private lookAgainIn(delayMs: number): void {
+    this.hold = this.context.clock.setTimer(delayMs, () => this.wake());
   }
 
   private view(): QueueView {
     const { clock, ready, info, beacons, table } = this.context;
     const nowMs = clock.nowMs();
     const peers = beacons.peers();
-    const own = { alive: table.size, atHome: table.numAtHome, waiting: ready.size };
     return {
       nowMs,
       waiting: ready.size,
       oldestWaitMs: nowMs - (ready.oldestReadyMs ?? nowMs),
-      alive: beacons.aliveFor(own.alive, own.atHome),
+      alive: beacons.aliveFor(peers, table.size, table.numAtHome),
       maxNumSeqs: info.maxNumSeqs,
-      isSystemStalled: beacons.isStalled(own.waiting, own.atHome),
+      isSystemStalled: beacons.isStalled(peers, ready.size, table.numAtHome),
       peers,
     };
   }
 
   private start(): void {
     const rows = planBatch(this.context);
-    if (rows.length === 0) return;
-    const { engine, clock, counters } = this.context;
+    if (rows.length === 0) {
+      this.lookAgainIn(NO_MEMORY_RETRY_MS);
+      return;
+    }
     this.rows = rows;
-    this.stepStartedMs = clock.nowMs();
+    this.stepStartedMs = this.context.clock.nowMs();
+    try {
+      this.run(rows);
+    } catch (thrown) {
+      this.onDone({ ok: false, error: toTokenrailError(thrown, 'engine_failed') });
+    }
+  }
+
+  private run(rows: readonly PlannedRow[]): void {
+    const { engine, counters } = this.context;
     for (const { request } of rows) {
       request.isInStep = true;
-      // Told of changes only: a machine event per row and step would cost more than the rest of the step's handling.
+      // Told of changes only: a machine event per row and step would cost more than the rest of its handling.
       if (request.lifecycle.state !== 'running.decoding') request.lifecycle.send({ type: 'SCHEDULED' });
     }
     counters.add('steps');
     counters.add('step_rows', rows.length);
+    counters.add(
+      'step_tokens',
+      rows.reduce((sum, { count }) => sum + count, 0),
+    );
     this.announce(rows.length, this.estimate.expectMs(rows.length));
     const batch = rows.map(({ request, past, count, isComplete }) => ({
       seq: request.seq,
@@ -123,44 +158,34 @@ export class DecodingLoop {
       sample: isComplete,
       sampling: request.init.sampling,
     }));
-    counters.add(
-      'step_tokens',
-      batch.reduce((sum, row) => sum + row.tokens.length, 0),
-    );
-    this.run(() => engine.step({ rows: batch, needs: this.needs }, (outcome) => this.onDone(outcome)));
-  }
-
-  private run(step: () => void): void {
-    try {
-      step();
-    } catch (thrown) {
-      this.onDone({ ok: false, error: toTokenrailError(thrown, 'engine_failed') });
-    }
+    engine.step({ rows: batch, needs: this.needs }, (outcome) => this.onDone(outcome));
   }
 
   private onDone(outcome: StepOutcome): void {
-    const { clock, counters, outbox, logger } = this.context;
+    const { clock, logger, outbox } = this.context;
     const rows = this.rows ?? [];
     this.rows = undefined;
     const ended = rows.filter(({ request }) => request.isOver); // cancelled while they ran
     for (const { request } of rows) request.isInStep = false;
-    this.estimate.observe(rows.length, clock.nowMs() - this.stepStartedMs);
-    try {
-      if (outcome.ok) {
-        counters.add('engine_run_us', Math.round(outcome.timing.runMs * 1000));
-        counters.add('engine_step_us', Math.round(outcome.timing.totalMs * 1000));
-        commitStep(this.context, rows, outcome.rows);
-      } else {
-        const error = toTokenrailError(outcome.error, 'engine_failed');
-        logger.error({ err: error }, 'step failed');
-        for (const { request } of rows) failRequest(this.context, request, error);
-      }
-    } finally {
-      for (const { request } of ended) freeKv(this.context, request);
-      outbox.flush();
-      this.onIdle?.();
-      this.wake();
+    if (outcome.ok) this.estimate.observe(rows.length, clock.nowMs() - this.stepStartedMs);
+    guarded(logger, 'committing a step', () => this.apply(rows, outcome));
+    guarded(logger, 'freeing KV', () => ended.forEach(({ request }) => freeKv(this.context, request)));
+    outbox.flush();
+    this.onIdle?.();
+    this.wake();
+  }
+
+  private apply(rows: readonly PlannedRow[], outcome: StepOutcome): void {
+    const { counters, logger } = this.context;
+    if (outcome.ok) {
+      counters.add('engine_run_us', Math.round(outcome.timing.runMs * 1000));
+      counters.add('engine_step_us', Math.round(outcome.timing.totalMs * 1000));
+      commitStep(this.context, rows, outcome.rows);
+      return;
     }
+    const error = toTokenrailError(outcome.error, 'engine_failed');
+    logger.error({ err: error }, 'step failed');
+    for (const { request } of rows) failSafely(this.context, request, error);
   }
 
   private announce(rowsRunning: number, stepLeftMs: number): void {

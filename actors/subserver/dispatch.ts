@@ -31,12 +31,22 @@ export class Dispatcher {
       else {
         const { messages, dropped } = decodeFrame(message.payload);
         if (dropped > 0) this.context.counters.add('dropped_messages', dropped);
-        for (const one of messages) this.handle(one, message.reply);
+        for (const one of messages) this.handleAlone(one, message.reply);
       }
-      this.context.outbox.flush();
     } catch (thrown) {
       this.context.counters.add('dropped_messages');
-      this.context.logger.error({ err: thrown, subject: message.subject }, 'a message could not be handled');
+      this.context.logger.error({ err: thrown, subject: message.subject }, 'a frame could not be handled');
+    }
+    this.context.outbox.flush();
+  }
+
+  /** A frame carries messages of many requests: what one of them breaks must not cost the others. */
+  private handleAlone(message: Message, reply: string | undefined): void {
+    try {
+      this.handle(message, reply);
+    } catch (thrown) {
+      this.context.counters.add('dropped_messages');
+      this.context.logger.error({ err: thrown, kind: message.kind }, 'a message could not be handled');
     }
   }
 

@@ -19,6 +19,21 @@ export function failRequest(context: SubserverContext, request: LiveRequest, err
   }
 }
 
+/**
+ * Fails the request with whatever was thrown on its behalf. For callers that nobody catches: if even that
+ * fails, its state is freed, so that neither the loop nor memory is lost with it.
+ */
+export function failSafely(context: SubserverContext, request: LiveRequest, thrown: unknown): void {
+  const error = toTokenrailError(thrown);
+  context.logger.error({ rid: request.rid, err: thrown }, 'a request could not go on');
+  try {
+    failRequest(context, request, error);
+  } catch (again) {
+    context.logger.error({ rid: request.rid, err: again }, 'its failure could not be told');
+    forget(context, request);
+  }
+}
+
 /** Calls one of the router's hooks; what it throws fails the request, and nothing else. */
 export function askRouter<T>(
   context: SubserverContext,

@@ -80,7 +80,10 @@ export class LiveRequest implements SequenceView {
     const numGenerated = input.tokens.length - input.init.promptLen;
     const numBefore = (input.origins?.models.length ?? 0) - numGenerated; // origins of the prompt: none
     for (let i = 0; i < numGenerated; i += 1) {
-      this.pushOrigin(input.origins?.models[numBefore + i] ?? 0, input.origins?.signals[numBefore + i] ?? NaN);
+      this.pushOrigin(
+        input.origins?.models[numBefore + i] ?? 0,
+        input.origins?.signals[numBefore + i] ?? NaN,
+      );
     }
   }
 

@@ -10,11 +10,8 @@ export class ReadyQueue {
 
   /** Since when the oldest member waits; undefined when empty. */
   get oldestReadyMs(): number | undefined {
-    let oldest: number | undefined;
-    for (const request of this.queue) {
-      if (oldest === undefined || request.readySinceMs < oldest) oldest = request.readySinceMs;
-    }
-    return oldest;
+    for (const request of this.queue) return request.readySinceMs; // members stand in the order of their time
+    return undefined;
   }
 
   /** Appends; a member keeps its place. */

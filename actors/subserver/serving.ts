@@ -6,6 +6,7 @@ import type { SubserverContext } from './context.ts';
 import { DecodingLoop } from './decoding-loop.ts';
 import { Dispatcher } from './dispatch.ts';
 import { failRequest } from './failing.ts';
+import { guarded } from './guarded.ts';
 import { InterModelLoop } from './inter-model-loop.ts';
 import { Sweeper } from './sweeper.ts';
 
@@ -71,14 +72,18 @@ export class Serving {
 
   /** Resolves when no request is left here, or after `timeoutMs`. */
   async drain(timeoutMs: number): Promise<void> {
-    await Promise.all(this.intake.map((subscription) => subscription.drain()));
-    if (this.context.table.size === 0) return;
+    const { clock, table } = this.context;
     await new Promise<void>((resolve) => {
-      const timer = this.context.clock.setTimer(timeoutMs, resolve);
-      this.onEmpty = () => {
+      const timer = clock.setTimer(timeoutMs, resolve); // also over a bus that does not answer
+      const end = (): void => {
         timer.cancel();
         resolve();
       };
+      const drained = this.intake.map((subscription) => subscription.drain());
+      void Promise.allSettled(drained).then(() => {
+        if (table.size === 0) end();
+        else this.onEmpty = end;
+      });
     });
   }
 
@@ -103,8 +108,10 @@ export class Serving {
   }
 
   private sweep(nowMs: number): boolean {
-    this.peers.sweep(nowMs);
-    this.context.outbox.flush();
-    return this.context.table.size > 0;
+    const { logger, beacons, outbox, table } = this.context;
+    guarded(logger, 'sweep', () => this.peers.sweep(nowMs));
+    beacons.refresh();
+    outbox.flush();
+    return table.size > 0;
   }
 }

@@ -7,7 +7,7 @@ import type { RouteRow, Router } from '../../routers/router.ts';
 import type { PlannedRow } from './batch-planner.ts';
 import type { SubserverContext } from './context.ts';
 import { finishAtHome, forget, postTokens } from './ending.ts';
-import { failRequest, routingScope } from './failing.ts';
+import { failRequest, failSafely, routingScope } from './failing.ts';
 import { handOff, postProgress } from './handoff.ts';
 import { isHomeRequest } from './home-request.ts';
 import type { LiveRequest } from './live-request.ts';
@@ -26,45 +26,61 @@ export function commitStep(
   const startedMs = context.clock.nowMs();
   const sampledByRouter = new Map<string, Sampled[]>();
   rows.forEach((row, index) => {
-    const { request } = row;
-    const result = results[index];
-    if (request.isOver || request.visit !== row.visit) return; // cancelled or superseded meanwhile
-    if (!result?.ok) {
-      const message = result?.message ?? 'the engine returned no result for this row';
-      failRequest(context, request, new TokenrailError(result?.code ?? 'engine_failed', message));
-      return;
-    }
-    request.kvLen = row.past + row.count;
-    if (!row.isComplete) {
-      context.counters.add('prefill_tokens', row.count);
-      context.ready.push(request, context.clock.nowMs());
-      return;
-    }
-    const group = sampledByRouter.get(request.init.router);
-    if (group) group.push({ request, result });
-    else sampledByRouter.set(request.init.router, [{ request, result }]);
+    const sampled = settleRow(context, row, results[index]);
+    if (!sampled) return;
+    const group = sampledByRouter.get(sampled.request.init.router);
+    if (group) group.push(sampled);
+    else sampledByRouter.set(sampled.request.init.router, [sampled]);
   });
   for (const [routerId, sampled] of sampledByRouter) routeGroup(context, routerId, sampled);
   context.counters.add('commit_us', Math.round((context.clock.nowMs() - startedMs) * 1000));
 }
 
+/** Books the KV of a row. Returns what the router must look at: nothing if the prompt is not through yet. */
+function settleRow(
+  context: SubserverContext,
+  row: PlannedRow,
+  result: RowResult | undefined,
+): Sampled | undefined {
+  const { request } = row;
+  if (request.isOver || request.visit !== row.visit) return undefined; // cancelled or superseded meanwhile
+  if (!result?.ok) {
+    const message = result?.message ?? 'the engine returned no result for this row';
+    const error = new TokenrailError(result?.code ?? 'engine_failed', message);
+    attempt(context, request, () => failRequest(context, request, error));
+    return undefined;
+  }
+  request.kvLen = row.past + row.count;
+  if (row.isComplete) return { request, result };
+  context.counters.add('prefill_tokens', row.count);
+  context.ready.push(request, context.clock.nowMs());
+  return undefined;
+}
+
+/** One row's handling: what it throws fails this request, and the other rows of the step stand. */
+function attempt(context: SubserverContext, request: LiveRequest, handle: () => void): void {
+  try {
+    handle();
+  } catch (thrown) {
+    failSafely(context, request, thrown);
+  }
+}
+
 function routeGroup(context: SubserverContext, routerId: string, sampled: readonly Sampled[]): void {
   const router = context.routers.get(routerId);
-  if (!router) return; // admission accepts only routers that exist
   const startedMs = context.clock.nowMs();
   const rows = sampled.map(({ request, result }) => routeRow(request, result));
-  const { destinations, failures } = routeChecked(router, rows, routingScope(context));
+  const routing = router && routeChecked(router, rows, routingScope(context));
   context.counters.add('route_us', Math.round((context.clock.nowMs() - startedMs) * 1000));
   sampled.forEach(({ request, result }, index) => {
-    const failure = failures.get(index);
     const row = rows[index];
-    if (failure || !row) {
-      failRequest(
-        context,
-        request,
-        failure ?? new TokenrailError('router_failed', `router ${router.name} lost a row`),
-      );
-    } else commitRow(context, router, request, row, result, destinations[index] ?? STAY);
+    attempt(context, request, () => {
+      const failure = routing?.failures.get(index);
+      if (failure) failRequest(context, request, failure);
+      else if (router && routing && row)
+        commitRow(context, router, request, row, result, routing.destinations[index] ?? STAY);
+      else failRequest(context, request, new TokenrailError('router_failed', `router ${routerId} is gone`));
+    });
   });
 }
 

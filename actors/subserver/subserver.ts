@@ -72,6 +72,7 @@ export class Subserver {
     this.heartbeats.start();
     try {
       const info = await this.deps.engine.start();
+      if (this.stopping) throw new TokenrailError('shutting_down', 'stopped while the model was loading');
       this.serving = new Serving(this.context(info), this.deps.bus, {
         isServing: () => this.lifecycle.state === 'serving',
         onProbe: (reply) => this.publish(reply, this.heartbeat()),

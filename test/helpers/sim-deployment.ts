@@ -70,7 +70,7 @@ export class SimDeployment {
     this.subjects = new Subjects('sim');
   }
 
-  async start(): Promise<this> {
+  async start(client: { retryMs?: number } = {}): Promise<this> {
     const started: Promise<void>[] = [];
     for (const [index, model] of this.options.models.entries()) {
       const routers = await this.makeRouters(index + 1);
@@ -84,7 +84,13 @@ export class SimDeployment {
     });
     await this.clock.runUntil(() => isReady, 1000, 1);
     const home = this.deployment.models[0]?.name ?? '';
-    this.client = new SimClient(this.network.connect('client'), this.clock, this.subjects, home);
+    this.client = new SimClient(
+      this.network.connect('client'),
+      this.clock,
+      this.subjects,
+      home,
+      client.retryMs,
+    );
     return this;
   }
 
