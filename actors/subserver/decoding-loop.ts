@@ -1,6 +1,6 @@
 import type { Timer } from '../../core/clock.ts';
 import { toTokenrailError } from '../../core/errors.ts';
-import type { SignalNeeds, StepOutcome } from '../../engine/engine.ts';
+import type { RowResult, SignalNeeds, StepOutcome } from '../../engine/engine.ts';
 import { StepTimeEstimate, type QueueView } from '../../scheduling/index.ts';
 import { planBatch, type PlannedRow } from './batch-planner.ts';
 import type { SubserverContext } from './context.ts';
@@ -180,12 +180,23 @@ export class DecodingLoop {
     if (outcome.ok) {
       counters.add('engine_run_us', Math.round(outcome.timing.runMs * 1000));
       counters.add('engine_step_us', Math.round(outcome.timing.totalMs * 1000));
-      commitStep(this.context, rows, outcome.rows);
+      this.commit(rows, outcome.rows);
       return;
     }
     const error = toTokenrailError(outcome.error, 'engine_failed');
     logger.error({ err: error }, 'step failed');
     for (const { request } of rows) failSafely(this.context, request, error);
+  }
+
+  private commit(rows: readonly PlannedRow[], results: readonly RowResult[]): void {
+    try {
+      commitStep(this.context, rows, results);
+    } catch (thrown) {
+      // Rows that were not reached are in no queue: without an end they would wait for ever.
+      const isLost = ({ request }: PlannedRow): boolean =>
+        !request.isOver && request.lifecycle.phase === 'running' && !this.context.ready.has(request);
+      for (const { request } of rows.filter(isLost)) failSafely(this.context, request, thrown);
+    }
   }
 
   private announce(rowsRunning: number, stepLeftMs: number): void {

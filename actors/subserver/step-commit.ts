@@ -69,10 +69,17 @@ function attempt(context: SubserverContext, request: LiveRequest, handle: () => 
 function routeGroup(context: SubserverContext, routerId: string, sampled: readonly Sampled[]): void {
   const router = context.routers.get(routerId);
   const startedMs = context.clock.nowMs();
-  const rows = sampled.map(({ request, result }) => routeRow(request, result));
+  const rows: RouteRow[] = [];
+  const routed: Sampled[] = [];
+  for (const one of sampled) {
+    attempt(context, one.request, () => {
+      rows.push(routeRow(one.request, one.result));
+      routed.push(one);
+    });
+  }
   const routing = router && routeChecked(router, rows, routingScope(context));
   context.counters.add('route_us', Math.round((context.clock.nowMs() - startedMs) * 1000));
-  sampled.forEach(({ request, result }, index) => {
+  routed.forEach(({ request, result }, index) => {
     const row = rows[index];
     attempt(context, request, () => {
       const failure = routing?.failures.get(index);
