@@ -1,6 +1,7 @@
 import { createConnection } from 'node:net';
 import type { Clock } from '../core/clock.ts';
-import { printableAddress, type ServerAddress } from './server-address.ts';
+import { TokenrailError } from '../core/errors.ts';
+import { parseServerAddress, printableAddress, type ServerAddress } from './server-address.ts';
 
 /** Every NATS server speaks first, with this. */
 const GREETING = 'INFO ';
@@ -24,7 +25,7 @@ export function probeNatsServer(
       resolve(reason);
     };
     const timer = clock.setTimer(timeoutMs, () =>
-      finish(`${where} accepts no NATS client within ${timeoutMs} ms`),
+      finish(`${where} accepts no NATS client within ${Math.round(timeoutMs)} ms`),
     );
     socket.on('error', (error: NodeJS.ErrnoException) =>
       finish(`${where} cannot be reached (${error.code ?? 'error'})`),
@@ -37,4 +38,15 @@ export function probeNatsServer(
       else if (heard.length >= GREETING.length) finish(undefined);
     });
   });
+}
+
+/**
+ * Makes sure that a NATS server answers at `url` now, before anything is started that would wait for it.
+ * @throws TokenrailError `bus_unavailable` saying what is there instead, `config_invalid` for no URL
+ */
+export async function requireNatsServer(url: string, timeoutMs: number, clock: Clock): Promise<void> {
+  const address = parseServerAddress(url);
+  if (address === undefined) throw new TokenrailError('config_invalid', 'nats: not the URL of a NATS server');
+  const reason = await probeNatsServer(address, timeoutMs, clock);
+  if (reason !== undefined) throw new TokenrailError('bus_unavailable', reason);
 }

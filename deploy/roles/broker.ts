@@ -3,6 +3,7 @@ import type { TokenrailError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { resolveBroker } from '../../transport/broker.ts';
 import type { BrokerKind } from '../../transport/broker.ts';
+import { requireNatsServer } from '../../transport/nats-probe.ts';
 import type { ResolvedConfig } from '../config/deployment.ts';
 import type { RunningRole } from './role.ts';
 
@@ -17,6 +18,9 @@ export interface BrokerInfo {
   limits: readonly string[];
 }
 
+/** A given server that does not greet within this time is reported at once, before any model loads. */
+const PROBE_TIMEOUT_MS = 1500;
+
 export interface BrokerRoleContext {
   resolved: ResolvedConfig;
   clock: Clock;
@@ -29,6 +33,7 @@ export interface BrokerRoleContext {
 export async function startBrokerRole(context: BrokerRoleContext): Promise<RunningRole<BrokerInfo>> {
   const { resolved, clock, logger, onFailure } = context;
   const { nats, natsToken } = resolved.config;
+  if (nats !== undefined) await requireNatsServer(nats, PROBE_TIMEOUT_MS, clock);
   const broker = await resolveBroker({
     clock,
     logger,

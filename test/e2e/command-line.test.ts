@@ -38,15 +38,8 @@ test('a router module that does not load, and options a router does not know, ar
 });
 
 test('a broker that does not answer is an error that names it, not a hang', async () => {
-  const { code, stderr } = await runCli([
-    'serve',
-    '--port',
-    '0',
-    '--nats',
-    'nats://127.0.0.1:1',
-    '--advanced-connect-timeout-ms',
-    '300',
-  ]);
+  const { code, stderr } = await runCli(['serve', '--port', '0', '--nats', 'nats://127.0.0.1:1']);
+  expect(stderr).not.toContain('restarted'); // nothing was started that could only wait
   expect(code).toBe(1);
   expect(stderr).toContain('bus_unavailable');
   expect(stderr).toContain('127.0.0.1:1');

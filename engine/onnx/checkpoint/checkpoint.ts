@@ -55,6 +55,13 @@ export class Checkpoint implements WeightSource {
     if (shape.length > 1 && values.every((value) => value === 0)) {
       throw checkpointError(`${located.file.path}: tensor "${name}" holds nothing but zeros`);
     }
+    // Each request would fail with NaN logits, one by one; better not to serve such a model at all.
+    const index = values.findIndex((value) => !Number.isFinite(value));
+    if (index >= 0) {
+      throw checkpointError(
+        `${located.file.path}: tensor "${name}" holds ${values[index]} at index ${index}`,
+      );
+    }
     return values;
   }
 

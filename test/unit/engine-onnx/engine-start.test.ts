@@ -94,6 +94,17 @@ describe('starting', () => {
     expect(info.numKvBlocks).toBe(5);
   });
 
+  it('refuses weights that are not finite, naming file, tensor and place', async () => {
+    for (const value of [NaN, Infinity]) {
+      const dir = copyOf('llama');
+      editValues(dir, 'model.layers.1.self_attn.q_proj.weight', (values) => values.fill(value, 5, 6));
+      const { code, message } = await rejection(engineOf(dir).start());
+      expect(code).toBe('checkpoint_invalid');
+      expect(message).toContain('q_proj.weight');
+      expect(message).toContain('index 5');
+    }
+  });
+
   it('leaves no files behind, neither after a start nor after a failed one', async () => {
     const [good, failing, directory] = [copyOf('llama'), copyOf('llama'), scratchDir()];
     // Found only when the weights are converted, after the first files were made.
