@@ -8,7 +8,7 @@ import { postHandoff, postProgress } from './handoff.ts';
 import { isHomeRequest } from './home-request.ts';
 import { HomeSide } from './home-side.ts';
 import type { LiveRequest } from './live-request.ts';
-import { postRefusal } from './refusal.ts';
+import { postVoid } from './refusal.ts';
 
 /**
  * Loop 3, home ↔ guests. Messages come at any time, doubled, late or out of order; (term, hop) and the lengths
@@ -145,7 +145,7 @@ export class InterModelLoop {
     this.stale();
     const subject = this.context.subjects.replica(this.context.modelName(message.from), message.fromReplica);
     const text = 'the request was released at this replica';
-    postRefusal(this.context, message, subject, new TokenrailError('model_unavailable', text));
+    postVoid(this.context, message, subject, new TokenrailError('model_unavailable', text));
   }
 
   private isModel(model: ModelId): boolean {

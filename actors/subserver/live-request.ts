@@ -116,6 +116,7 @@ export class LiveRequest implements SequenceView {
   truncate(length: number): void {
     this.tokens.length = Math.min(this.tokens.length, length);
     for (const [model, loc] of this.peerLocs) this.peerLocs.set(model, Math.min(loc, this.tokens.length));
+    if (this.tokens.length === 0) this.peerLocs.clear();
     const generated = Math.max(0, this.numGenerated);
     this.originModels.length = Math.min(this.originModels.length, generated);
     this.originSignals.length = Math.min(this.originSignals.length, generated);

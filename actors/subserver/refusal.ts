@@ -18,6 +18,16 @@ export function postRefusal(
   error: TokenrailError,
 ): void {
   context.counters.add('requests_rejected');
+  postVoid(context, message, subject, error);
+}
+
+/** The answer to a handoff that means nothing here any more; no request was refused by it. */
+export function postVoid(
+  context: SubserverContext,
+  message: Pick<PeerReq, 'rid' | 'term' | 'hop'>,
+  subject: string,
+  error: TokenrailError,
+): void {
   context.outbox.post(subject, reject(context, message, error));
 }
 
