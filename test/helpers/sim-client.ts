@@ -22,6 +22,9 @@ interface Pending {
   stream: Stream;
   admit: Message;
   timer: Timer | undefined;
+  /** A second home took the request and was told to stop: its Finish is not the request's. */
+  isDuplicateSentAway: boolean;
+  isAborted: boolean;
 }
 
 /** A minimal gateway for simulations: admits with repeats, asks for what is missing, never trusts order. */
@@ -65,7 +68,8 @@ export class SimClient {
     this.streams.set(rid, stream);
     const deadline = deadlineMs === undefined ? {} : { deadlineMs };
     const admit: Message = { kind: 'admit', rid, term: 0, tokens, init, gateway: this.id, ...deadline };
-    const pending: Pending = { stream, admit, timer: undefined };
+    const flags = { isDuplicateSentAway: false, isAborted: false };
+    const pending: Pending = { stream, admit, timer: undefined, ...flags };
     this.pending.set(rid, pending);
     this.ask(pending);
     return stream;
@@ -74,6 +78,8 @@ export class SimClient {
   abort(rid: string, reason: Abort['reason'], at?: number): void {
     const replica = this.streams.get(rid)?.homeReplica;
     if (replica === undefined) throw new Error(`${rid} has no home yet`);
+    const pending = this.pending.get(rid);
+    if (pending) pending.isAborted = true;
     const abort: Abort = { kind: 'abort', rid, term: 0, reason, ...(at === undefined ? {} : { at }) };
     this.bus.publish(this.subjects.replica(this.homeModel, replica), encodeFrame([abort]));
   }
@@ -116,6 +122,7 @@ export class SimClient {
     if (message.kind === 'admitted') {
       if (stream.homeReplica === undefined) stream.homeReplica = message.replica;
       else if (stream.homeReplica !== message.replica) {
+        pending.isDuplicateSentAway = true;
         const abort: Abort = { kind: 'abort', rid: stream.rid, term: 0, reason: 'abort' };
         this.bus.publish(this.subjects.replica(this.homeModel, message.replica), encodeFrame([abort]));
       }
@@ -130,6 +137,7 @@ export class SimClient {
         stream.signals.push(message.origins.signals[i] ?? NaN);
       });
     } else if (message.kind === 'finish') {
+      if (message.reason === 'abort' && pending.isDuplicateSentAway && !pending.isAborted) return;
       stream.numFinishes += 1;
       const isTruncated = message.reason === 'stop';
       if (stream.ids.length < message.usage.completionTokens && message.reason !== 'error') return;
