@@ -21,11 +21,16 @@ export interface RouteRow {
   readonly embedding?: Float32Array;
   readonly logits?: Float32Array;
   readonly sampling: SamplingParams;
+  /**
+   * The sequence so far, prompt included, without the sampled token: `position` ids. A live view: it grows after
+   * `route` has returned, so neither keep nor change it.
+   */
+  readonly tokens: readonly number[];
   /** Tokens this model has committed since the request came here. */
   readonly numSinceArrival: number;
 }
 
-/** A request's sequence as `send` and `receive` see it (routing-algorithms 0.2). */
+/** A request's sequence as the hooks see it (docs/writing-a-router.md, The other hooks). A live view. */
 export interface SequenceView {
   readonly rid: string;
   readonly tokens: readonly number[];
@@ -60,7 +65,7 @@ export type ReceivePlan =
 
 /**
  * The routing behaviour of ONE model in ONE deployment. `route` is required; everything else has the
- * defaults of the contract (routing-algorithms 0.4 and 0.5).
+ * defaults that docs/writing-a-router.md gives.
  */
 export interface Router {
   readonly name: string;

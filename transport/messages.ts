@@ -66,7 +66,7 @@ export interface TokenOrigins {
   signals: readonly number[];
 }
 
-/** A handoff: home ↔ guest or guest ↔ guest (routing-algorithms 0.5). */
+/** A handoff: home ↔ guest or guest ↔ guest (docs/protocol.md, “Handoff”). */
 export interface PeerReq {
   kind: 'peer-req';
   rid: string;

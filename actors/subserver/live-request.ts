@@ -31,7 +31,7 @@ export interface LiveRequestInput {
 }
 
 /**
- * One request at one subserver (routing-algorithms 0.2). Phases live in the XState machine; what changes
+ * One request at one subserver (docs/architecture.md). Phases live in the XState machine; what changes
  * with every token are plain fields here.
  */
 export class LiveRequest implements SequenceView {

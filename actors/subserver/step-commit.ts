@@ -17,7 +17,7 @@ interface Sampled {
   result: SampledRow;
 }
 
-/** Applies the results of a step in the order of routing-algorithms 0.4: KV, route, commit or discard, send. */
+/** Applies the results of a step in the order of docs/architecture.md, “Order of a step”. */
 export function commitStep(
   context: SubserverContext,
   rows: readonly PlannedRow[],
@@ -102,6 +102,7 @@ function routeRow(request: LiveRequest, result: SampledRow): RouteRow {
     entropyNats: result.entropyNats,
     normalizedEntropy: result.normalizedEntropy,
     sampling: request.init.sampling,
+    tokens: request.tokens,
     numSinceArrival: request.numSinceArrival,
     ...(topValues && topIds ? { topValues, topIds } : {}),
     ...(hidden ? { hidden } : {}),

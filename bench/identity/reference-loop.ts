@@ -95,6 +95,7 @@ export class ReferenceLoop {
         position: tokens.length,
         numGenerated: answer.ids.length,
         sampling,
+        tokens,
         numSinceArrival: 1,
       };
       const leaves = (side.router.route([routeRow])[0] ?? 0) !== 0;

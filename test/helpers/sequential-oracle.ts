@@ -14,7 +14,7 @@ export interface OracleAnswer {
 }
 
 /**
- * The plain loop of routing-algorithms 0.4 for one request: no batches, no queues, no messages. What the
+ * The plain loop for one request (order of a step as in docs/architecture.md): no batches, no queues, no messages. What the
  * asynchronous runtime writes must equal this, token for token.
  */
 export function sequentialAnswer(
@@ -45,6 +45,7 @@ export function sequentialAnswer(
       entropyNats: 0,
       normalizedEntropy: entropy,
       sampling,
+      tokens,
       numSinceArrival,
     };
     const destination = entry.router.route([row])[0] ?? 0;

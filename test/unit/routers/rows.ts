@@ -14,6 +14,7 @@ export function rowOf(change: Partial<RouteRow> = {}): RouteRow {
     entropyNats: 0.5,
     normalizedEntropy: 0.1,
     sampling: SAMPLING,
+    tokens: [1, 2, 3],
     numSinceArrival: 0,
     ...change,
   };

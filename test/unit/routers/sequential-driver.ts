@@ -19,8 +19,8 @@ export interface ScriptedModel {
 type TraceEvent = Record<string, unknown>;
 
 /**
- * One request through several models, one step at a time, in the order of routing-algorithms 0.4: the
- * smallest thing that can carry a router. It writes the events of the golden traces.
+ * One request through several models, one step at a time, in the order of a step that
+ * docs/architecture.md gives: the smallest thing that can carry a router. It writes the events of the golden traces.
  */
 export class SequentialDriver {
   readonly events: TraceEvent[] = [];
@@ -84,7 +84,11 @@ export class SequentialDriver {
     const position = state.tokens.length;
     const { sampled, row } = model.step(position);
     const scope = { self: at, numModels: this.models.size };
-    const { destinations, failures } = routeChecked(router, [rowOf({ position, sampled, ...row })], scope);
+    const { destinations, failures } = routeChecked(
+      router,
+      [rowOf({ position, sampled, tokens: state.tokens, ...row })],
+      scope,
+    );
     const failure = failures.get(0);
     if (failure) throw failure;
     let destination = destinations[0] ?? STAY;
