@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { TokenrailError } from '../core/errors.ts';
 import { checkRouter } from './check-router.ts';
+import { importFile } from './import-file.ts';
 import type { Router, RouterContext, RouterFactory } from './router.ts';
 
 /** Whether `use` names a file rather than a built-in router. */
@@ -17,7 +18,7 @@ function moduleError(use: string, file: string, problem: string, cause?: unknown
 const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
 /**
- * Imports a user's router. A TypeScript module needs a loader in the process (see docs/writing-a-router.md).
+ * Imports a user's router, in TypeScript or JavaScript, wherever its file lies.
  * @throws TokenrailError `config_invalid` naming the router and its file
  */
 export async function loadRouterModule(use: string, baseDir: string): Promise<RouterFactory> {
@@ -25,8 +26,7 @@ export async function loadRouterModule(use: string, baseDir: string): Promise<Ro
   if (!existsSync(file)) throw moduleError(use, file, 'no such file');
   let exported: unknown;
   try {
-    const loaded = (await import(pathToFileURL(file).href)) as { default?: unknown };
-    exported = loaded.default;
+    exported = defaultExport(await importFile(pathToFileURL(file)));
   } catch (thrown) {
     throw moduleError(use, file, `the module cannot be loaded: ${messageOf(thrown)}`, thrown);
   }
@@ -39,6 +39,13 @@ export async function loadRouterModule(use: string, baseDir: string): Promise<Ro
   }
   const make = exported as RouterFactory;
   return (context) => makeRouter(make, context, use, file);
+}
+
+/** A module that was translated to CommonJS arrives as the default export, with its own default inside. */
+function defaultExport(loaded: object): unknown {
+  const exported = (loaded as { default?: unknown }).default;
+  const isTranslated = typeof exported === 'object' && exported !== null && '__esModule' in exported;
+  return isTranslated ? (exported as { default?: unknown }).default : exported;
 }
 
 function makeRouter(make: RouterFactory, context: RouterContext, use: string, file: string): Router {
