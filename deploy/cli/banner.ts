@@ -17,7 +17,8 @@ function modelLines(infos: readonly SubserverInfo[], { deployment, models }: Res
       ...(engine.kind === 'onnx' ? [] : [engine.kind.toUpperCase()]),
       ...(id === deployment.home ? ['home'] : []),
       ...(numReplicas === 1 ? [] : [`${numReplicas} replicas`]),
-      ...engine.notes,
+      // The engine notes it too.
+      ...engine.notes.filter((note) => !(engine.hasRandomWeights && note.startsWith('random weights'))),
     ];
     return [`  ${name}: ${labels.join(', ')}`, `    ${info.path}`];
   });

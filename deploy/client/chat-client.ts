@@ -84,7 +84,7 @@ async function send(server: ChatServer, path: string, init: RequestInit): Promis
     if (init.signal?.aborted === true) throw new TokenrailError('cancelled', 'cancelled', { cause: thrown });
     throw new TokenrailError(
       'model_unavailable',
-      `no server answers at ${server.url}; start one with "tokenrail serve" or name another with --url`,
+      `no server answers at ${server.url}; start one with "npx tokenrail serve" or name another with --url`,
       {
         cause: thrown,
       },

@@ -10,20 +10,21 @@ export interface Problem {
 
 const recordShape = z.object({ question: z.string(), answer: z.number(), kind: z.string() });
 
-/** Used where the package comes without its problem lists. */
+/** Used where the package comes without its problem lists, and in their phrasings: the models know no others. */
 const ownProblems: readonly Problem[] = [
   {
-    question: 'Tom has 3 boxes with 14 pens in each. Tom buys 8 more pens. How many pens are there in total?',
-    answer: 50,
+    question:
+      'At first Rufus has 20 stamps. Dylan gives Rufus 33 more. In a year Rufus has 3 times as many. How many stamps does Rufus have now?',
+    answer: 159,
   },
   {
-    question: 'Ada picks 57 apples. Ada gives 19 apples away. How many apples does Ada have now?',
-    answer: 38,
+    question: 'A shop sells 8 dozen eggs and 16 more. How many eggs is that in all?',
+    answer: 112,
   },
   {
     question:
-      'A ticket costs 12 dollars. Ben buys 4 tickets and pays with 60 dollars. How much change does Ben get?',
-    answer: 12,
+      'Bianca wants 6 puzzles that cost 3 dollars each and gives the shop 79 dollars. How many dollars come back?',
+    answer: 61,
   },
 ];
 

@@ -1,4 +1,5 @@
 import { toTokenrailError } from '../../core/errors.ts';
+import type { TokenrailError } from '../../core/errors.ts';
 import type { ResolvedConfig } from '../config/deployment.ts';
 
 /** `warn`: it works, but not as well as it could. */
@@ -20,8 +21,8 @@ export type Outcome = Omit<CheckResult, 'name'>;
 export interface Check {
   name: string;
   run: (resolved: ResolvedConfig) => Promise<Outcome> | Outcome;
-  /** How to mend it where `run` throws. */
-  fix: string;
+  /** How to mend it where `run` throws, by what it throws where the advice differs. */
+  fix: string | ((error: TokenrailError) => string);
 }
 
 export const ok = (detail: string): Outcome => ({ status: 'ok', detail });
@@ -43,7 +44,9 @@ export async function runChecks(
     try {
       outcome = await run(resolved);
     } catch (thrown) {
-      outcome = { status: 'FAIL', detail: toTokenrailError(thrown).message, fix };
+      const error = toTokenrailError(thrown);
+      const advice = typeof fix === 'string' ? fix : fix(error);
+      outcome = { status: 'FAIL', detail: error.message, fix: advice };
     }
     const result = { name, ...outcome };
     results.push(result);

@@ -36,7 +36,7 @@ class Started {
 
 /**
  * Starts a deployment inside this process: for debugging, with one stack and one debugger. Nothing is
- * isolated and nothing is started again.
+ * isolated and nothing is started again. `logger` bears no name yet: each role adds its own.
  * @throws TokenrailError as {@link launchProcesses}, and whatever a model's loading throws
  */
 export async function launchInline({ resolved, clock, logger }: LaunchDeps): Promise<Launched> {
@@ -45,9 +45,11 @@ export async function launchInline({ resolved, clock, logger }: LaunchDeps): Pro
   const { maskIdsFrom } = await checkDeployment(resolved);
   const started = new Started();
   // Nothing is started again here; the clients' own errors follow.
-  const onFailure = (error: Error): void => logger.error({}, error.message);
+  const onFailure = (error: Error): void => logger.child({ name: 'serve' }).error({}, error.message);
   try {
-    const broker = await started.add(startBrokerRole({ resolved, clock, logger, onFailure }));
+    const broker = await started.add(
+      startBrokerRole({ resolved, clock, logger: logger.child({ name: 'broker' }), onFailure }),
+    );
     const context: RoleContext = {
       resolved,
       natsUrl: broker.info.url,

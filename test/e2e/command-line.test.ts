@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { emptyPath, endAll, runCli } from './support/cli.ts';
+import { Cli, emptyPath, endAll, runCli } from './support/cli.ts';
 
 afterAll(endAll);
 
@@ -88,8 +88,36 @@ describe('doctor', () => {
   });
 });
 
+test('without weights, every failure that doctor finds points at the files', async () => {
+  const bare = mkdtempSync(join(tmpdir(), 'tokenrail-bare-'));
+  for (const name of ['config.json', 'tokenizer.json', 'tokenizer_config.json'])
+    copyFileSync(join('models', 'small', name), join(bare, name));
+  const { code, stdout } = await runCli(['doctor', '--port', '0', '--models', `bare=${bare}`]);
+  rmSync(bare, { recursive: true });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^FAIL model bare: .* has no \.safetensors file\n.*--load-format dummy/m);
+  expect(stdout).toMatch(/^FAIL engine: .*\n.*mend the files of the models first/m);
+  expect(stdout).not.toContain('npm ci');
+});
+
+test('serve --inline: every JSON line bears one name, and random weights are labelled once', async () => {
+  const flags = ['--port', '0', '--load-format', 'dummy', '--log-format', 'json'];
+  const serve = new Cli(['serve', '--inline', ...flags], { env: { PATH: emptyPath } });
+  await serve.find('stdout', /Ctrl-C ends it/);
+  serve.kill('SIGTERM');
+  expect(await serve.exited).toEqual({ code: 0, signal: null });
+  const lines = serve.stderr.trim().split('\n');
+  expect(lines.map((line) => line.match(/"name":/g)?.length)).toEqual(lines.map(() => 1));
+  expect(lines.map((line) => (JSON.parse(line) as { name: string }).name)).toEqual(
+    expect.arrayContaining(['serve', 'small', 'large', 'gateway']),
+  );
+  expect(serve.stdout.match(/random weights/gi)).toHaveLength(2); // two models
+});
+
 test('chat without a server says how to get one', async () => {
   const { code, stderr } = await runCli(['chat', '--url', 'http://127.0.0.1:1', 'hello']);
   expect(code).toBe(1);
-  expect(stderr).toMatch(/no server answers at http:\/\/127\.0\.0\.1:1; start one with "tokenrail serve"/);
+  expect(stderr).toMatch(
+    /no server answers at http:\/\/127\.0\.0\.1:1; start one with "npx tokenrail serve"/,
+  );
 });

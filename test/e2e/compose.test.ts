@@ -37,11 +37,26 @@ describe('docker-compose.yml', () => {
         expect(existsSync(resolve(root, volume.split(':')[0] ?? ''))).toBe(true);
       }
     }
+    for (const name of ['gateway', ...MODELS]) {
+      const service = services[name] as Service;
+      // Its configuration comes from the host, so that a router or a model of one's own needs no new image.
+      const config = service.command[service.command.indexOf('--config') + 1] ?? '';
+      expect(hostPath(service, `/app/${config}`)).toBe(resolve(root, config));
+      expect(hostPath(service, '/app/models/small')).toBe(resolve(root, 'models/small'));
+    }
     expect(services['gateway']?.depends_on).toMatchObject({
       small: {},
       large: {},
       nats: { condition: 'service_healthy' },
     });
+  });
+
+  test('one variable gives the token of the broker to it and to all its clients', () => {
+    const withToken = readServices({ TOKENRAIL_NATS_TOKEN: 'secret' });
+    const { command = [] } = withToken['nats'] ?? {};
+    expect(command[command.indexOf('--auth') + 1]).toBe('secret');
+    for (const name of ['gateway', ...MODELS])
+      expect(withToken[name]?.environment).toMatchObject({ TOKENRAIL_NATS_TOKEN: 'secret' });
   });
 
   test('the image starts the same program in the same folder as the tests here, as an ordinary user', () => {

@@ -84,6 +84,7 @@ describe('npm start', () => {
     const { code, stdout } = await runCli(['doctor', '--port', new URL(url).port]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^warn HTTP port: a tokenrail server holds/m);
+    expect(stdout).toMatch(/\nIt works; see the warnings above\.\n$/);
   });
 });
 

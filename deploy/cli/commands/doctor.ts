@@ -11,6 +11,12 @@ function resultLines({ name, status, detail, fix }: CheckResult): string {
   return fix === undefined ? line : `${line}       mend it: ${fix}\n`;
 }
 
+function verdict(results: readonly CheckResult[]): string {
+  const has = (wanted: CheckResult['status']): boolean => results.some(({ status }) => status === wanted);
+  if (has('FAIL')) return 'Something is wrong; see above.';
+  return has('warn') ? 'It works; see the warnings above.' : 'All is well.';
+}
+
 /** `tokenrail doctor`: exit code 1 if anything fails. */
 export async function doctor(command: Command): Promise<void> {
   const resolved = configOf(command);
@@ -31,6 +37,6 @@ export async function doctor(command: Command): Promise<void> {
   });
   const hasFailed = results.some(({ status }) => status === 'FAIL');
   if (isJson) process.stdout.write(`${JSON.stringify({ ok: !hasFailed, checks: results }, null, 2)}\n`);
-  else process.stdout.write(hasFailed ? 'Something is wrong; see above.\n' : 'All is well.\n');
+  else process.stdout.write(`${verdict(results)}\n`);
   if (hasFailed) process.exitCode = 1;
 }

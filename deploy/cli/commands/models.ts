@@ -22,6 +22,12 @@ function factsOf(model: ResolvedModel): Record<string, unknown> {
   };
 }
 
+function weightsLabel({ loadFormat, path }: ResolvedModel): string {
+  if (loadFormat === 'dummy') return 'RANDOM WEIGHTS';
+  const bytes = weightBytes(path);
+  return bytes === 0 ? 'NO WEIGHTS (no .safetensors file)' : formatBytes(bytes);
+}
+
 /** `tokenrail models` */
 export async function models(command: Command): Promise<void> {
   const { models: configured, deployment } = configOf(command);
@@ -33,7 +39,7 @@ export async function models(command: Command): Promise<void> {
     const facts = readCheckpointFacts(model.path);
     const labels = [
       ...(model.id === deployment.home ? ['home'] : []),
-      ...(model.loadFormat === 'dummy' ? ['RANDOM WEIGHTS'] : [formatBytes(weightBytes(model.path))]),
+      weightsLabel(model),
       ...(model.quantization === 'int4' ? ['int4'] : []),
     ];
     const line = `${model.id}  ${model.name}  ${facts.architecture}, ${labels.join(', ')}`;

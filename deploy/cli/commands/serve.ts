@@ -15,9 +15,11 @@ const launchInline = async (deps: LaunchDeps): Promise<Launched> =>
 /** `tokenrail serve`: runs until a signal ends it. */
 export async function serve(command: Command): Promise<void> {
   const resolved = configOf(command);
-  const logger = createLogger(resolved.config, { name: 'serve' });
-  const deps = { resolved, clock: new SystemClock(), logger };
   const isInline = command.opts<{ inline?: boolean }>().inline === true;
+  const root = createLogger(resolved.config);
+  const logger = root.child({ name: 'serve' });
+  // In one process every role names its own lines; a second name would stand beside the first.
+  const deps = { resolved, clock: new SystemClock(), logger: isInline ? root : logger };
   const timeoutMs = resolved.config.shutdownTimeout * 1000;
   const starting = isInline ? launchInline(deps) : launchProcesses(deps);
   // A signal during the start ends what has started by then.

@@ -25,7 +25,7 @@ export const engineShape = {
   loadFormat: field(z.enum(['auto', 'dummy']), {
     section,
     placeholder: 'FORMAT',
-    help: 'Weights: "auto" reads the checkpoint, "dummy" makes random ones from its config.json alone.',
+    help: 'Weights: "auto" reads the checkpoint, "dummy" makes random ones: only config.json and the tokenizer are read.',
   }),
   quantization: field(z.enum(['none', 'int4']), {
     section,

@@ -14,12 +14,18 @@ export interface Service {
   depends_on?: Record<string, { condition: string }>;
 }
 
-/** `${NAME:-default}` → the default: what Compose does where nothing is set. */
-const interpolate = (text: string): string => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1');
+type Variables = Readonly<Record<string, string>>;
 
-/** The services of docker-compose.yml, defaults filled in. */
-export function readServices(): Record<string, Service> {
-  const text = interpolate(readFileSync(resolve(root, 'docker-compose.yml'), 'utf8'));
+/** `${NAME:-default}` → the variable or its default, as Compose does it. */
+const interpolate = (text: string, variables: Variables): string =>
+  text.replaceAll(
+    /\$\{(\w+):-([^}]*)\}/g,
+    (_all, name: string, fallback: string) => variables[name] || fallback,
+  );
+
+/** The services of docker-compose.yml, with these variables and the defaults of the others. */
+export function readServices(variables: Variables = {}): Record<string, Service> {
+  const text = interpolate(readFileSync(resolve(root, 'docker-compose.yml'), 'utf8'), variables);
   return (parse(text, { merge: true }) as { services: Record<string, Service> }).services;
 }
 

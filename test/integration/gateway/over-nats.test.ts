@@ -110,16 +110,31 @@ describe.each(kinds)('a gateway over %s', (kind) => {
     expect((await post({})).status).toBe(200);
   });
 
-  it('serves the client of the examples', async () => {
+  const runExample = (): Promise<{ stdout: string }> => {
     const file = fileURLToPath(new URL('../../../examples/nats-client.ts', import.meta.url));
-    const { stdout } = await promisify(execFile)(process.execPath, [
-      '--import',
-      'tsx',
-      file,
-      broker.url,
-      'Hi',
-    ]);
-    expect(stdout).toBe('Hello 🙂');
+    return promisify(execFile)(process.execPath, ['--import', 'tsx', file, broker.url, 'Hi']);
+  };
+
+  it('serves the client of the examples', async () => {
+    expect((await runExample()).stdout).toBe('Hello 🙂');
+  });
+
+  it('has errors that the client of the examples reports', async () => {
+    home.onAdmit = (session) => {
+      session.admitted();
+      session.tokens(bytesAsIds('a'));
+      home.stop();
+    };
+    await expect(runExample()).rejects.toMatchObject({
+      code: 1,
+      stdout: 'a',
+      stderr: expect.stringContaining('model_unavailable: ') as string,
+    });
+    await gateway.close();
+    await expect(runExample()).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no gateway listens') as string,
+    });
   });
 
   it('frees the home when a client on the bus leaves', async () => {

@@ -1,3 +1,6 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { main } from '../../../deploy/cli/main.ts';
 
@@ -52,6 +55,15 @@ describe('what is refused with exit code 2, under the name it was given', () => 
     expect(written.stdout).toMatch(message);
     expect(written.stderr).toBe('');
   });
+});
+
+test('tokenrail models says where weights are missing', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'tokenrail-bare-'));
+  for (const name of ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json'])
+    copyFileSync(join('models', 'small', name), join(dir, name));
+  expect(await main(['models', '--models', `bare=${dir}`])).toBe(0);
+  rmSync(dir, { recursive: true });
+  expect(written.stdout).toMatch(/^1 {2}bare .* NO WEIGHTS/m);
 });
 
 test('tokenrail models lists what is configured', async () => {
