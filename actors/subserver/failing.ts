@@ -1,5 +1,6 @@
 import { toTokenrailError, type TokenrailError } from '../../core/errors.ts';
 import type { RoutingScope } from '../../routers/checked-router.ts';
+import { isWorthNoting } from '../../routers/failure-notices.ts';
 import type { Router } from '../../routers/router.ts';
 import type { SubserverContext } from './context.ts';
 import { finishAtHome, forget } from './ending.ts';
@@ -10,13 +11,25 @@ import { postReject } from './refusal.ts';
 /** One request fails, here or at the guest it visits; all others go on. */
 export function failRequest(context: SubserverContext, request: LiveRequest, error: TokenrailError): void {
   if (request.isOver) return;
-  if (error.code === 'router_failed') context.counters.add('router_failures');
+  if (error.code === 'router_failed') {
+    context.counters.add('router_failures');
+    noteRouterFailure(context, request, error);
+  }
   if (isHomeRequest(request)) finishAtHome(context, request, 'error', error);
   else {
     postReject(context, request, error);
     request.lifecycle.send({ type: 'FAIL', code: error.code });
     forget(context, request);
   }
+}
+
+/** The client is told the message alone; whoever mends the router needs the stack, once. */
+function noteRouterFailure(context: SubserverContext, request: LiveRequest, error: TokenrailError): void {
+  const { rid, init } = request;
+  const router = context.routers.get(init.router);
+  if (!router || !isWorthNoting(router, error.message, context.clock.nowMs())) return;
+  const err = error.cause ?? error; // of an error of ours the log keeps no stack
+  context.logger.warn({ rid, router: init.router, problem: error.message, err }, 'a router failed a request');
 }
 
 /**
