@@ -16,6 +16,8 @@ export interface RequestInit {
   limits: RequestLimits;
   /** Id of the router, one of the deployment's. */
   router: string;
+  /** Hash of the sender's deployment: a replica with another one refuses the request. */
+  configHash?: string;
 }
 
 /** gateway → home, on the model's queue-group subject. `tokens` holds more than the prompt after a recovery. */
@@ -126,6 +128,8 @@ export interface Tokens {
   position: number;
   ids: readonly number[];
   origins: TokenOrigins;
+  /** The home that speaks: where two have taken one request, only the first one counts. */
+  replica?: string;
 }
 
 export interface RequestUsage {
@@ -145,6 +149,8 @@ export interface Finish {
   usage: RequestUsage;
   /** For `error` and `deadline`: code of the table and a message for the client. */
   error?: { code: string; message: string };
+  /** The home that speaks. */
+  replica?: string;
 }
 
 /** home → guest: free the state of this request. */

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../core/clock.ts';
 import { isErrorCode, TokenrailError } from '../../core/errors.ts';
 import type { RandomSource } from '../../core/random.ts';
-import type { Admitted, Reject } from '../../transport/messages.ts';
+import type { Reject } from '../../transport/messages.ts';
 
 export interface AdmissionOptions {
   clock: Clock;
@@ -44,11 +44,11 @@ export class Admission {
   }
 
   /** The first replica to accept is the home; `duplicate` = another one accepted as well. */
-  onAdmitted(message: Admitted): 'home' | 'known' | 'duplicate' {
-    if (this.replica !== undefined) return this.replica === message.replica ? 'known' : 'duplicate';
-    this.replica = message.replica;
+  onAdmitted(replica: string): 'home' | 'known' | 'duplicate' {
+    if (this.replica !== undefined) return this.replica === replica ? 'known' : 'duplicate';
+    this.replica = replica;
     this.timer?.cancel();
-    this.options.onHome(message.replica);
+    this.options.onHome(replica);
     return 'home';
   }
 

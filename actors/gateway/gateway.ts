@@ -153,7 +153,14 @@ class GatewayActor implements Gateway {
   private makeService(gate: AdmissionGate): RequestService {
     const { settings, deps, link } = this;
     const { deployment, admitTimeoutMs, idleProbeMs, stopWaitMs } = settings;
-    const bounds = { deployment, admitTimeoutMs, idleProbeMs, stopWaitMs, gatewayId: settings.id };
+    const bounds = {
+      deployment,
+      admitTimeoutMs,
+      idleProbeMs,
+      stopWaitMs,
+      gatewayId: settings.id,
+      configHash: settings.configHash,
+    };
     return new RequestService({
       ...deps,
       settings,

@@ -24,6 +24,8 @@ export interface GenerationDeps {
   link: HomeLink;
   deployment: Deployment;
   gatewayId: string;
+  /** Travels with each Admit: a replica of another configuration refuses it. */
+  configHash: string;
   traffic: BusTraffic;
   admitTimeoutMs: number;
   idleProbeMs: number;

@@ -93,13 +93,13 @@ export class Generation implements RequestHandler {
     if (!('term' in message) || message.term !== this.term) return this.deps.traffic.dropped('stale_term', 1);
     switch (message.kind) {
       case 'admitted':
-        return this.onAdmitted(message.replica, this.admission.onAdmitted(message));
+        return void this.isFromHome(message.replica);
       case 'reject':
         return this.admission.onReject(message);
       case 'tokens':
-        return this.onTokens(message);
+        return this.isFromHome(message.replica) ? this.onTokens(message) : undefined;
       case 'finish':
-        return this.onFinish(message);
+        return this.isFromHome(message.replica) ? this.onFinish(message) : undefined;
       default:
         return this.deps.traffic.dropped('unexpected', 1);
     }
@@ -110,7 +110,8 @@ export class Generation implements RequestHandler {
     const { deadlineAtMs, promptIds, sampling, limits, router } = plan;
     const left =
       deadlineAtMs === undefined ? {} : { deadlineMs: Math.max(1, deadlineAtMs - deps.clock.nowMs()) };
-    const init = { promptLen: promptIds.length, sampling, limits, router };
+    const { configHash } = deps;
+    const init = { promptLen: promptIds.length, sampling, limits, router, configHash };
     deps.link.admit({
       kind: 'admit',
       rid: plan.rid,
@@ -122,10 +123,13 @@ export class Generation implements RequestHandler {
     });
   }
 
-  private onAdmitted(replica: string, outcome: 'home' | 'known' | 'duplicate'): void {
-    if (outcome !== 'duplicate') return;
+  /** The first replica that speaks is the home; a second one that took the request as well is sent away. */
+  private isFromHome(replica: string | undefined): boolean {
+    if (replica === undefined || this.admission.onAdmitted(replica) !== 'duplicate') return true;
+    this.deps.traffic.dropped('duplicate', 1);
     this.duplicateSentAway = true;
     this.deps.link.toReplica(replica, this.abort('abort'));
+    return false;
   }
 
   private onHome(): void {
@@ -236,15 +240,8 @@ export class Generation implements RequestHandler {
     if (home === undefined) return;
     this.askedAt = this.log.length;
     const { rid, term, askedAt: have } = this;
-    const ask = {
-      kind: 'needs-prefix',
-      rid,
-      term,
-      hop: 0,
-      from: 0,
-      fromReplica: this.deps.gatewayId,
-      have,
-    } as const;
+    const fromReplica = this.deps.gatewayId;
+    const ask = { kind: 'needs-prefix', rid, term, hop: 0, from: 0, fromReplica, have } as const;
     this.deps.link.toReplica(home, ask, true);
   }
 

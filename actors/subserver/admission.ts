@@ -1,9 +1,22 @@
 import { TokenrailError } from '../../core/errors.ts';
 import type { RequestInit } from '../../transport/messages.ts';
 import type { SubserverContext } from './context.ts';
+import type { LiveRequest } from './live-request.ts';
+
+/** What is wrong with tokens that another model adds to a request; undefined if nothing is. */
+export function faultOf(
+  context: SubserverContext,
+  request: LiveRequest,
+  tokens: readonly number[],
+): string | undefined {
+  if (!areWords(context, tokens)) return 'a token of another model is outside the vocabulary';
+  const most = request.promptLen + request.init.limits.maxTokens;
+  const length = request.tokens.length + tokens.length;
+  return length > most ? `${length} tokens are more than prompt and answer may have (${most})` : undefined;
+}
 
 /** Whether all ids are inside this model's vocabulary: another one would make the engine read elsewhere. */
-export function areWords(context: SubserverContext, tokens: readonly number[]): boolean {
+function areWords(context: SubserverContext, tokens: readonly number[]): boolean {
   return tokens.every((id) => id >= 0 && id < context.info.vocabSize);
 }
 
@@ -13,22 +26,22 @@ export function refuse(
   init: RequestInit,
   tokens: readonly number[],
 ): TokenrailError | undefined {
-  const { info, ledger, routers, table, options } = context;
+  const { info, routers, table, options } = context;
+  if (init.configHash !== undefined && init.configHash !== options.configHash) {
+    context.logger.warn(
+      { theirs: init.configHash, ours: options.configHash },
+      'refused: another configuration',
+    );
+    return new TokenrailError('model_unavailable', 'this replica runs another configuration than the sender');
+  }
   if (init.promptLen < 1 || init.promptLen > tokens.length) {
     return new TokenrailError('invalid_request', 'the prompt must hold at least one token');
   }
   if (!routers.has(init.router)) {
     return new TokenrailError('invalid_request', `unknown router ${init.router}`, { param: 'router' });
   }
-  const lenTokens = init.promptLen + init.limits.maxTokens;
-  if (lenTokens > info.maxModelLenTokens) {
-    const text = `prompt (${init.promptLen}) and max_tokens (${init.limits.maxTokens}) exceed the context of ${info.maxModelLenTokens} tokens`;
-    return new TokenrailError('context_length_exceeded', text);
-  }
-  if (!ledger.canEverFit(lenTokens)) {
-    const text = `${lenTokens} tokens can never fit the KV memory of ${ledger.totalBlocks * ledger.blockSizeTokens} tokens`;
-    return new TokenrailError('context_length_exceeded', text);
-  }
+  const tooLong = refuseLength(context, init, tokens.length);
+  if (tooLong) return tooLong;
   const wrong = tokens.find((id) => id < 0 || id >= info.vocabSize);
   if (wrong !== undefined) {
     return new TokenrailError(
@@ -38,6 +51,28 @@ export function refuse(
   }
   if (table.size >= options.maxLiveRequests) {
     return new TokenrailError('overloaded', 'this replica holds as many requests as it may');
+  }
+  return undefined;
+}
+
+function refuseLength(
+  context: SubserverContext,
+  init: RequestInit,
+  numTokens: number,
+): TokenrailError | undefined {
+  const { info, ledger } = context;
+  const lenTokens = init.promptLen + init.limits.maxTokens;
+  if (lenTokens > info.maxModelLenTokens) {
+    const text = `prompt (${init.promptLen}) and max_tokens (${init.limits.maxTokens}) exceed the context of ${info.maxModelLenTokens} tokens`;
+    return new TokenrailError('context_length_exceeded', text);
+  }
+  if (numTokens > lenTokens) {
+    const text = `${numTokens} tokens are more than prompt and answer may have (${lenTokens})`;
+    return new TokenrailError('context_length_exceeded', text);
+  }
+  if (!ledger.canEverFit(lenTokens)) {
+    const text = `${lenTokens} tokens can never fit the KV memory of ${ledger.totalBlocks * ledger.blockSizeTokens} tokens`;
+    return new TokenrailError('context_length_exceeded', text);
   }
   return undefined;
 }

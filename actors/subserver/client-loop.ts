@@ -10,6 +10,7 @@ import { handOff } from './handoff.ts';
 import { HomeRequest } from './home-request.ts';
 import { refuse } from './admission.ts';
 import { postRefusal } from './refusal.ts';
+import { isReachable } from './reachable.ts';
 
 /** Loop 1, gateway ↔ home: admission, streaming, cancel. */
 export class ClientLoop {
@@ -79,6 +80,7 @@ export class ClientLoop {
       position,
       ids: ids.slice(position),
       origins: { models: origins.models.slice(position), signals: origins.signals.slice(position) },
+      replica: this.context.options.replica,
     });
     this.context.outbox.post(subject, finish);
   }
@@ -117,7 +119,8 @@ export class ClientLoop {
     const first = askRouter(context, request, (router) =>
       firstChecked(router, request, message.init.sampling, routingScope(context)),
     );
-    if (first === STAY) context.ready.push(request, context.clock.nowMs());
+    if (first === STAY || (first !== undefined && !isReachable(context, request, first)))
+      context.ready.push(request, context.clock.nowMs());
     else if (first !== undefined) handOff(context, request, first);
     context.wake();
   }
@@ -137,6 +140,7 @@ export class ClientLoop {
       reason: 'error',
       usage: { promptTokens: 0, completionTokens: 0, tokensByModel: [], handoffs: 0 },
       error: { code: 'model_unavailable', message: 'the home of this request lost it' },
+      replica: this.context.options.replica,
     });
   }
 }

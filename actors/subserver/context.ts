@@ -12,6 +12,7 @@ import type { Outbox } from './outbox.ts';
 import type { PeerInboxes } from './peer-inboxes.ts';
 import type { ReadyQueue } from './ready-queue.ts';
 import type { RequestTable } from './request-table.ts';
+import type { UnreachableModels } from './unreachable.ts';
 
 /** What the three loops of a subserver share. Built once the engine is loaded. */
 export interface SubserverContext {
@@ -29,6 +30,7 @@ export interface SubserverContext {
   readonly inboxes: PeerInboxes;
   readonly counters: Counters;
   readonly beacons: BeaconBoard;
+  readonly unreachable: UnreachableModels;
   readonly modelName: (model: ModelId) => string;
   /** Asks for a look at the queue once the current instant has been handled. */
   readonly wake: () => void;

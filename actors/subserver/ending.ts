@@ -15,6 +15,7 @@ export function postTokens(context: SubserverContext, request: HomeRequest, posi
     position,
     ids: request.tokens.slice(start),
     origins: request.originsOf(start),
+    replica: context.options.replica,
   };
   context.outbox.post(context.subjects.gateway(request.gateway), message);
 }
@@ -38,6 +39,7 @@ export function finishAtHome(
       tokensByModel: request.tokensByModel(),
       handoffs: request.numHandoffs,
     },
+    replica: context.options.replica,
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
   };
   context.outbox.post(context.subjects.gateway(request.gateway), finish);

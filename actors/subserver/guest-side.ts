@@ -2,7 +2,7 @@ import { TokenrailError } from '../../core/errors.ts';
 import type { ModelId } from '../../core/request.ts';
 import { receiveChecked } from '../../routers/checked-hooks.ts';
 import type { Admitted, PeerReq, Reject } from '../../transport/messages.ts';
-import { areWords, refuse } from './admission.ts';
+import { faultOf, refuse } from './admission.ts';
 import type { SubserverContext } from './context.ts';
 import { releaseHere } from './ending.ts';
 import { askRouter, failRequest } from './failing.ts';
@@ -132,11 +132,12 @@ export class GuestSide {
       return;
     }
     request.hop = message.hop;
-    if (plan.kind === 'conflict' || !areWords(this.context, plan.tokens)) {
-      const text =
-        plan.kind === 'conflict'
-          ? `models disagree about token ${plan.position} of the request`
-          : 'a token of another model is outside the vocabulary';
+    const fault =
+      plan.kind === 'conflict'
+        ? `models disagree about token ${plan.position} of the request`
+        : faultOf(this.context, request, plan.tokens);
+    if (plan.kind === 'conflict' || fault !== undefined) {
+      const text = fault ?? '';
       failRequest(this.context, request, new TokenrailError('protocol_violation', text));
       return;
     }

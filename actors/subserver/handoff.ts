@@ -70,7 +70,9 @@ export function postHandoff(
     ...(sent.algo === undefined ? {} : { algo: sent.algo }),
   };
   const reply = context.inboxes.for(sent.to, request.peerReplicas.get(sent.to));
-  context.outbox.post(peerSubject(context, request, sent.to), message, reply);
+  const subject = peerSubject(context, request, sent.to);
+  if (request.peerReplicas.has(sent.to)) context.outbox.post(subject, message, reply);
+  else context.outbox.postAlone(subject, message, reply);
 }
 
 function peerLocs(context: SubserverContext, request: LiveRequest): PeerReq['locs'] {

@@ -1,4 +1,5 @@
 import type { Timer } from '../../core/clock.ts';
+import type { ModelId } from '../../core/request.ts';
 import { LiveRequest, type LiveRequestInput } from './live-request.ts';
 
 export interface HomeRequestInput extends Omit<LiveRequestInput, 'role' | 'hop' | 'term'> {
@@ -15,6 +16,8 @@ export class HomeRequest extends LiveRequest {
   readonly gateway: string;
   readonly clientTerm: number;
   deadline: Timer | undefined;
+  /** Models that will not take this request, now or later: too long for them, say. */
+  readonly refusedBy = new Set<ModelId>();
   /** Moves of the current visit to another replica of a guest. */
   numMoves = 0;
   /** Moves of the request from model to model so far. */

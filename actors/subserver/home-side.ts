@@ -4,7 +4,7 @@ import { receiveChecked } from '../../routers/checked-hooks.ts';
 import type { Admitted, PeerReq, Progress, Reject, TokenOrigins } from '../../transport/messages.ts';
 import type { SubserverContext } from './context.ts';
 import { finishAtHome, postRelease, postTokens } from './ending.ts';
-import { areWords } from './admission.ts';
+import { faultOf } from './admission.ts';
 import { askRouter } from './failing.ts';
 import { handOff, postHandoff } from './handoff.ts';
 import type { HomeRequest } from './home-request.ts';
@@ -78,6 +78,7 @@ export class HomeSide {
       finishAtHome(this.context, request, 'error', new TokenrailError(code, message.message));
     } else if (message.retryable && isParkedThere) this.moveGuest(request, message.model);
     else {
+      request.refusedBy.add(message.model);
       this.forgetGuest(request, message.model);
       this.goOnAlone(request);
     }
@@ -88,8 +89,11 @@ export class HomeSide {
     if (known !== replica) return;
     const isParkedThere = request.lifecycle.phase === 'pending' && request.lastSent?.to === model;
     if (!isParkedThere) this.forgetGuest(request, model);
-    else if (replica === undefined) this.goOnAlone(request);
-    else this.moveGuest(request, model);
+    else if (replica !== undefined) this.moveGuest(request, model);
+    else {
+      this.avoid(model, this.context.options.absentModelMs);
+      this.goOnAlone(request);
+    }
   }
 
   /** Repeats handoffs that got no answer; called from time to time. */
@@ -124,6 +128,11 @@ export class HomeSide {
     return true;
   }
 
+  /** Nobody sends there for a while: each request would spend the whole time of repeats at every token. */
+  private avoid(model: ModelId, durationMs: number): void {
+    this.context.unreachable.avoid(model, this.context.clock.nowMs(), durationMs);
+  }
+
   private isCurrent(request: HomeRequest, message: PeerReq | Progress, leastHop: number): boolean {
     const isPending = request.lifecycle.phase === 'pending';
     if (message.term !== request.term || message.hop < leastHop || !isPending) {
@@ -153,9 +162,9 @@ export class HomeSide {
       finishAtHome(this.context, request, 'error', new TokenrailError('protocol_violation', text));
       return 'refused';
     }
-    if (!areWords(this.context, plan.tokens)) {
-      const text = 'a token of another model is outside the vocabulary';
-      finishAtHome(this.context, request, 'error', new TokenrailError('protocol_violation', text));
+    const fault = faultOf(this.context, request, plan.tokens);
+    if (fault !== undefined) {
+      finishAtHome(this.context, request, 'error', new TokenrailError('protocol_violation', fault));
       return 'refused';
     }
     this.heard(request, plan.tokens.length);
@@ -177,6 +186,7 @@ export class HomeSide {
 
   private heard(request: HomeRequest, numNewTokens: number): void {
     request.lastHeardMs = this.context.clock.nowMs();
+    if (request.lastSent) this.context.unreachable.clear(request.lastSent.to);
     if (numNewTokens > 0) request.numMoves = 0; // a guest that fails again and again without any is no news
     if (!request.lastSent) return;
     request.lastSent.attempts = 1;
@@ -221,6 +231,7 @@ export class HomeSide {
     this.forgetGuest(request, model);
     request.numMoves += 1;
     if (request.numMoves > MAX_OTHER_REPLICAS) {
+      this.avoid(model, this.context.options.silentModelMs);
       this.goOnAlone(request);
       return;
     }

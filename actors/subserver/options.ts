@@ -33,6 +33,10 @@ export interface SubserverOptions {
   beaconStaleMs?: number;
   /** A parked guest's state is dropped after this time without a word (its home can always send it again). Default 120 s. */
   guestIdleMs?: number;
+  /** So long nobody is sent to a model of which no replica listens. Default 1 s. */
+  absentModelMs?: number;
+  /** So long nobody is sent to a model that left handoffs without an answer or refused them. Default 5 s. */
+  silentModelMs?: number;
 }
 
 export interface SubserverDeps {
@@ -57,6 +61,8 @@ export function completeOptions(options: SubserverOptions): CompleteOptions {
     beaconMinIntervalMs: 1,
     beaconStaleMs: 2000,
     guestIdleMs: 120_000,
+    absentModelMs: 1000,
+    silentModelMs: 5000,
     ...options,
   };
 }

@@ -22,6 +22,7 @@ export class Outbox {
   private readonly logger: Logger;
   private readonly onTooLarge: (message: Message, error: TokenrailError) => void;
   private parcels = new Map<string, Parcel>();
+  private numAlone = 0;
 
   /** @param onTooLarge told of every message that no frame can carry */
   constructor(bus: Bus, logger: Logger, onTooLarge: (message: Message, error: TokenrailError) => void) {
@@ -40,6 +41,12 @@ export class Outbox {
     const parcel = this.parcels.get(key);
     if (parcel) parcel.messages.push(message);
     else this.parcels.set(key, { subject, reply, messages: [message] });
+  }
+
+  /** In a frame of its own: a queue group gives each frame to one member, and messages to any member must spread. */
+  postAlone(subject: string, message: Message, reply: string): void {
+    this.numAlone += 1;
+    this.parcels.set(`${subject} ${reply} ${this.numAlone}`, { subject, reply, messages: [message] });
   }
 
   /** Never throws: what cannot be sent is logged, and the re-send of the protocol covers it. */

@@ -11,6 +11,7 @@ import { failRequest, failSafely, routingScope } from './failing.ts';
 import { handOff, postProgress } from './handoff.ts';
 import { isHomeRequest } from './home-request.ts';
 import type { LiveRequest } from './live-request.ts';
+import { isReachable } from './reachable.ts';
 
 interface Sampled {
   request: LiveRequest;
@@ -117,9 +118,11 @@ function commitRow(
   request: LiveRequest,
   row: RouteRow,
   result: SampledRow,
-  destination: number,
+  chosen: number,
 ): void {
   const signal = signalOf(router, row);
+  const destination = chosen === STAY || isReachable(context, request, chosen) ? chosen : STAY;
+  if (destination !== chosen) context.counters.add('handoffs_local');
   // A guest that has committed nothing yet keeps its token whatever the router says: every visit makes progress.
   const mustKeep = request.role === 'guest' && request.numSinceArrival === 0;
   if (destination !== STAY && router.onHandoff === 'discard' && !mustKeep) {

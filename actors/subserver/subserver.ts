@@ -22,6 +22,7 @@ import { PeerInboxes } from './peer-inboxes.ts';
 import { ReadyQueue } from './ready-queue.ts';
 import { RequestTable } from './request-table.ts';
 import { Serving } from './serving.ts';
+import { UnreachableModels } from './unreachable.ts';
 
 /** One replica of one model: small or large, home or guest. */
 export class Subserver {
@@ -148,6 +149,7 @@ export class Subserver {
       inboxes: new PeerInboxes(subjects, `${name}.${options.replica}`),
       counters,
       beacons,
+      unreachable: new UnreachableModels(),
       modelName: (model) => this.modelName(model),
       wake: () => this.serving?.wake(),
     };

@@ -76,7 +76,8 @@ export const initArbitrary = (maxPromptLen: number): fc.Arbitrary<RequestInit> =
       stopIds: fc.array(tokenId, { maxLength: 30 }),
     }),
     router: wireNameArbitrary,
-  });
+    configHash: maybe(wireNameArbitrary),
+  }).map(noUndefined);
 
 const endReason = fc.constantFrom<EndReason>(...END_REASONS);
 const errorCode = fc.constantFrom(...(Object.keys(ERROR_TABLE) as ErrorCode[]));
@@ -147,7 +148,8 @@ const tokens = tokensArbitrary.chain((ids) =>
     position: count,
     ids: fc.constant(ids),
     origins: originsOf(ids.length),
-  }),
+    replica: maybe(wireNameArbitrary),
+  }).map(noUndefined),
 );
 
 const finish = record({
@@ -161,6 +163,7 @@ const finish = record({
     handoffs: count,
   }),
   error: maybe(record({ code: errorCode, message: text })),
+  replica: maybe(wireNameArbitrary),
 }).map(noUndefined);
 
 /** One arbitrary per kind of message. */

@@ -3,15 +3,13 @@ import type { PeerLoc, PeerReq } from '../messages.ts';
 import { readOptionalAlgo, packAlgo } from './algo-fields.ts';
 import { MAX_MODEL_ID, MAX_NAME_CHARS } from './limits.ts';
 import { packOrigins, readOptionalOrigins, readOrigins } from './origins.ts';
-import { isWireName } from './patterns.ts';
+import { isName, isWireName } from './patterns.ts';
 import { packHome, packInit, readHome, readOptionalInit } from './request-init.ts';
 import { packTokens, readTokens } from './token-ids.ts';
 import { withOptional, type TupleCodec } from './tuple-codec.ts';
 import type { TupleReader } from './tuple-reader.ts';
 
 export const isEndReason = (value: unknown): value is EndReason => END_REASONS.includes(value as EndReason);
-
-const isName = (value: unknown): value is string => typeof value === 'string' && isWireName(value);
 
 function readLoc(reader: TupleReader): PeerLoc {
   const model = reader.model('model');

@@ -2,6 +2,8 @@ import type { RequestLimits, SamplingParams } from '../../core/request.ts';
 import type { HomeAddress, RequestInit } from '../messages.ts';
 import { MAX_COUNT, MAX_STOP_IDS, MAX_TOKENS_PER_MESSAGE } from './limits.ts';
 import { packTokens, readTokens } from './token-ids.ts';
+import { isName } from './patterns.ts';
+import { withOptional } from './tuple-codec.ts';
 import type { TupleReader } from './tuple-reader.ts';
 
 export function packInit(init: RequestInit): unknown[] {
@@ -11,6 +13,7 @@ export function packInit(init: RequestInit): unknown[] {
     [temperature, topP, topK, minP, seed],
     [init.limits.maxTokens, packTokens(init.limits.stopIds)],
     init.router,
+    init.configHash ?? null,
   ];
 }
 
@@ -37,7 +40,10 @@ export function readOptionalInit(reader: TupleReader, field: string): RequestIni
     const sampling = inner.tupleOf('sampling', readSampling);
     const limits = inner.tupleOf('limits', readLimits);
     const router = inner.name('router');
-    if (sampling !== undefined && limits !== undefined) return { promptLen, sampling, limits, router };
+    const configHash = inner.optional('configHash', isName);
+    if (sampling !== undefined && limits !== undefined) {
+      return withOptional<RequestInit>({ promptLen, sampling, limits, router }, { configHash });
+    }
     inner.fail(sampling === undefined ? 'sampling' : 'limits');
     return undefined;
   });

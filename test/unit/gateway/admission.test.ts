@@ -1,16 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Admission } from '../../../actors/gateway/admission.ts';
 import type { TokenrailError } from '../../../core/errors.ts';
-import type { Admitted, Reject } from '../../../transport/messages.ts';
+import type { Reject } from '../../../transport/messages.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 
-const admitted = (replica: string): Admitted => ({
-  kind: 'admitted',
-  rid: 'req-a',
-  term: 0,
-  model: 1,
-  replica,
-});
 const reject = (code: string, retryable: boolean): Reject => ({
   kind: 'reject',
   rid: 'req-a',
@@ -45,9 +38,9 @@ function makeAdmission(): {
 describe('Admission', () => {
   it('takes the first replica as the home; another one is a duplicate', () => {
     const { clock, admission, seen } = makeAdmission();
-    expect(admission.onAdmitted(admitted('r1'))).toBe('home');
-    expect(admission.onAdmitted(admitted('r1'))).toBe('known');
-    expect(admission.onAdmitted(admitted('r2'))).toBe('duplicate');
+    expect(admission.onAdmitted('r1')).toBe('home');
+    expect(admission.onAdmitted('r1')).toBe('known');
+    expect(admission.onAdmitted('r2')).toBe('duplicate');
     clock.advance(60_000);
     expect(seen).toEqual({ sends: 1, homes: ['r1'], errors: [] });
   });
@@ -90,12 +83,12 @@ describe('Admission', () => {
     known.admission.onNoResponders();
     known.clock.advance(60_000);
     expect(known.seen.errors).toEqual([]);
-    expect(known.admission.onAdmitted(admitted('r1'))).toBe('home');
+    expect(known.admission.onAdmitted('r1')).toBe('home');
   });
 
   it('ignores a late refusal of a second replica', () => {
     const { admission, seen } = makeAdmission();
-    admission.onAdmitted(admitted('r1'));
+    admission.onAdmitted('r1');
     admission.onReject(reject('overloaded', false));
     admission.onNoResponders();
     expect(seen.errors).toEqual([]);

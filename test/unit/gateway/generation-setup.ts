@@ -93,7 +93,16 @@ export async function makeBench(): Promise<Bench> {
       deadlineAtMs: options.deadlineMs === undefined ? undefined : clock.nowMs() + options.deadlineMs,
     };
     const bounds = { admitTimeoutMs: 1_000, idleProbeMs: 500, stopWaitMs: 200 };
-    const deps = { clock, random: () => 0, link, deployment, gatewayId: 'gw', traffic, ...bounds };
+    const deps = {
+      clock,
+      random: () => 0,
+      link,
+      deployment,
+      gatewayId: 'gw',
+      configHash: 'hash',
+      traffic,
+      ...bounds,
+    };
     const generation = new Generation(plan, deps, {
       onAdmitted: () => void (seen.admitted += 1),
       onDelta: (delta) => seen.deltas.push(delta),

@@ -17,6 +17,7 @@ describe('a request from Admit to Finish', () => {
         init: {
           promptLen: 3,
           router: 'r-stitch',
+          configHash: 'hash',
           sampling: { temperature: 0, topP: 1, topK: -1, minP: 0, seed: 7 },
           limits: { maxTokens: 100, stopIds: [EOS] },
         },
