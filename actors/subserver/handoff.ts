@@ -1,5 +1,8 @@
+import { TokenrailError } from '../../core/errors.ts';
 import type { EndReason, ModelId } from '../../core/request.ts';
 import { sendChecked } from '../../routers/checked-hooks.ts';
+import type { Router, SendPlan } from '../../routers/router.ts';
+import { invalidAlgoField } from '../../transport/wire/algo-fields.ts';
 import type { PeerReq, Progress } from '../../transport/messages.ts';
 import type { SubserverContext } from './context.ts';
 import { askRouter } from './failing.ts';
@@ -13,6 +16,17 @@ export function peerSubject(context: SubserverContext, request: LiveRequest, mod
   return replica === undefined ? context.subjects.model(name) : context.subjects.replica(name, replica);
 }
 
+/** What the router sends. Receivers would drop fields they cannot read, and the whole handoff with them. */
+function sendableOf(router: Router, request: LiveRequest, to: ModelId): SendPlan {
+  const plan = sendChecked(router, request, to);
+  const field = plan.algo === undefined ? undefined : invalidAlgoField(plan.algo);
+  if (field === undefined) return plan;
+  throw new TokenrailError(
+    'router_failed',
+    `router ${router.name}: send returned an unusable field "${field}"`,
+  );
+}
+
 /** Sends the request away: suffix, hop, machine to `pending`. Its KV stays (handoff-resume). */
 export function handOff(
   context: SubserverContext,
@@ -20,7 +34,7 @@ export function handOff(
   to: ModelId,
   because: { finished?: EndReason; lost?: ModelId } = {},
 ): void {
-  const plan = askRouter(context, request, (router) => sendChecked(router, request, to));
+  const plan = askRouter(context, request, (router) => sendableOf(router, request, to));
   if (!plan) return;
   request.hop += 1;
   if (isHomeRequest(request)) request.numHandoffs += 1;

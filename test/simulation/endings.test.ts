@@ -102,6 +102,30 @@ describe('ends of a request', () => {
   });
 });
 
+it('fails only the request whose router sends what cannot travel', async () => {
+  const sending: RouterFactory = ({ self, home }) => ({
+    name: 'chatty',
+    needs: {},
+    onHandoff: self === home ? 'discard' : 'keep',
+    route: (rows) => rows.map(() => (self === home ? 2 : 1)),
+    send: ({ rid, tokens, peerLocs }, to) => ({
+      suffix: tokens.slice(peerLocs.get(to) ?? 0),
+      loc: tokens.length,
+      algo: { [rid === 'req-bad' ? 'not a name' : 'fine']: 1 },
+    }),
+  });
+  const sim = await start({
+    routers: [{ id: 'mine', use: 'mine', options: {} }],
+    factories: { mine: sending },
+  });
+  const bad = sim.client.submit('req-bad', [4, 4], sim.init(2, { maxTokens: 10 }));
+  const good = sim.client.submit('req-good', [4, 5], sim.init(2, { maxTokens: 10 }));
+  await sim.clock.runUntil(() => sim.client.numOpen === 0, 10_000);
+  expect(bad.finish?.error?.code).toBe('router_failed');
+  expect(bad.finish?.error?.message).toContain('not a name');
+  expect(good.finish?.reason).toBe('length');
+});
+
 describe('a guest that is not to be had', () => {
   it('lets the home write on alone when no replica of the large model exists', async () => {
     const sim = await start({ models: models({ large: { replicas: 0 } }) });
