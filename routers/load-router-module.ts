@@ -26,7 +26,7 @@ export async function loadRouterModule(use: string, baseDir: string): Promise<Ro
   if (!existsSync(file)) throw moduleError(use, file, 'no such file');
   let exported: unknown;
   try {
-    exported = defaultExport(await importFile(pathToFileURL(file)));
+    exported = ((await importFile(pathToFileURL(file))) as { default?: unknown }).default;
   } catch (thrown) {
     throw moduleError(use, file, `the module cannot be loaded: ${messageOf(thrown)}`, thrown);
   }
@@ -39,13 +39,6 @@ export async function loadRouterModule(use: string, baseDir: string): Promise<Ro
   }
   const make = exported as RouterFactory;
   return (context) => makeRouter(make, context, use, file);
-}
-
-/** A module that was translated to CommonJS arrives as the default export, with its own default inside. */
-function defaultExport(loaded: object): unknown {
-  const exported = (loaded as { default?: unknown }).default;
-  const isTranslated = typeof exported === 'object' && exported !== null && '__esModule' in exported;
-  return isTranslated ? (exported as { default?: unknown }).default : exported;
 }
 
 function makeRouter(make: RouterFactory, context: RouterContext, use: string, file: string): Router {

@@ -20,7 +20,7 @@ for (const use of process.argv.slice(2)) {
     const [first, second] = factories.map((make, index) => make({ self: index + 1, home: 1, models: [], options: {} }));
     results[use] = { name: first.name, routed: [...first.route([{}, {}])], numLoads: second.numLoads };
   } catch (error) {
-    results[use] = { code: error.code, message: error.message };
+    results[use] = { code: error.code, message: error.message, stack: error.stack };
   }
 }
 process.stdout.write(JSON.stringify(results));
@@ -41,6 +41,7 @@ import { readFileSync } from 'node:fs';
 import { destination } from '${helper}';
 import type { Router } from 'a-package-that-is-not-there';
 interface Row { readonly rid?: string }
+await Promise.resolve();
 if (readFileSync(new URL(import.meta.url)).length === 0) throw new Error('import.meta is not of this file');
 ${counted(name, ' as any')}
 export default function make(): unknown ${body('rows: readonly Row[]').replaceAll('globalThis', '(globalThis as any)')}`;
@@ -52,7 +53,7 @@ const FILES: Record<string, string> = {
   'helper.js': 'export const destination = 2;',
   'common.js': `const { destination } = require('./common-helper.js');\n${counted('common.js', '')}\nmodule.exports = () => ${body('rows')};`,
   'common-helper.js': 'exports.destination = 2;',
-  'typed-module.mts': `${typescript('typed-module.mts', './module-helper.mts')}\nawait Promise.resolve();`,
+  'typed-module.mts': `${typescript('typed-module.mts', './module-helper.mts')}`,
   'module-helper.mts': 'export const destination: number = 2;',
   'module.mjs': `const destination = 2;\n${counted('module.mjs', '')}\nexport default () => ${body('rows')};`,
   'with space/package.json': '{ "type": "module" }',
@@ -60,6 +61,14 @@ const FILES: Record<string, string> = {
   'with space/typed-helper.ts': 'export const destination: number = 2;',
   'with space/in package.js': `import { destination } from './helper.js';\n${counted('in package.js', '')}\nexport default () => ${body('rows')};`,
   'with space/helper.js': 'export const destination = 2;',
+  'declared/package.json': '{ "type": "commonjs" }',
+  'declared/typed declared.ts': typescript('typed declared.ts', './typed-helper.ts'),
+  'declared/typed-helper.ts': 'export const destination: number = 2;',
+  'declared/declared.js': `import { destination } from './helper.js';\n${counted('declared.js', '')}\nexport default () => ${body('rows')};`,
+  'declared/helper.js': 'export const destination = 2;',
+  'throws-later.ts': `interface Gone {\n  a: number;\n}\nexport default () => ({
+  name: 'later', needs: {}, onHandoff: 'keep',
+  route: (rows: Gone[]): number[] => { throw new TypeError('in line 6'); },\n});`,
   'typed-throws.ts': 'export default (): number => 3; throw new Error("at import");',
   'throws.js': 'export default () => 3; throw new Error("at import");',
   'syntax.ts': 'export default (: number => 3;',
@@ -68,7 +77,7 @@ const FILES: Record<string, string> = {
 
 type Loaded = Record<
   string,
-  { name?: string; routed?: number[]; numLoads?: number; code?: string; message?: string }
+  { name?: string; routed?: number[]; numLoads?: number; code?: string; message?: string; stack?: string }
 >;
 
 let dir = '';
@@ -94,6 +103,8 @@ describe('router files outside any package of ours', () => {
     'module.mjs',
     'with space/typed in package.ts',
     'with space/in package.js',
+    'declared/typed declared.ts',
+    'declared/declared.js',
   ])('%s loads with what it imports, once per process', (use) => {
     const name = use.slice(use.lastIndexOf('/') + 1);
     expect(loaded[use]).toEqual({ name, routed: [2, 2], numLoads: 1 });
@@ -107,5 +118,9 @@ describe('router files outside any package of ours', () => {
   ])('%s is refused by name', (use, message) => {
     expect(loaded[use]).toMatchObject({ code: 'config_invalid' });
     expect(loaded[use]?.message).toMatch(message);
+  });
+
+  it('keeps the lines of the file in the stack of what a router throws', () => {
+    expect(loaded['throws-later.ts']?.stack).toMatch(/in line 6\n.*throws-later\.ts:6:/);
   });
 });
