@@ -14,8 +14,8 @@ export interface OracleAnswer {
 }
 
 /**
- * The plain loop for one request (order of a step as in docs/architecture.md): no batches, no queues, no messages. What the
- * asynchronous runtime writes must equal this, token for token.
+ * The plain loop for one request (order of a step as in docs/architecture.md): no batches, no queues, no
+ * messages. What the asynchronous runtime writes must equal this, token for token.
  */
 export function sequentialAnswer(
   models: ReadonlyMap<ModelId, OracleModel>,
