@@ -1,5 +1,5 @@
-import { createSubserver } from '../../actors/subserver/index.ts';
-import type { SubserverOptions } from '../../actors/subserver/index.ts';
+import { createSubserver, unionNeeds } from '../../actors/subserver/index.ts';
+import type { Subserver, SubserverOptions } from '../../actors/subserver/index.ts';
 import { TokenrailError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Engine, EngineInfo } from '../../engine/engine.ts';
@@ -10,7 +10,7 @@ import { connectNats } from '../../transport/nats.ts';
 import { Subjects } from '../../transport/subjects.ts';
 import type { ResolvedConfig } from '../config/deployment.ts';
 import type { ResolvedModel } from '../config/models.ts';
-import { joinNeeds, loadRouters } from '../load-routers.ts';
+import { loadRouters } from '../load-routers.ts';
 import type { RoleContext, RunningRole } from './role.ts';
 
 export interface SubserverInfo {
@@ -39,25 +39,11 @@ function engineOf(
       ...settings,
       modelDir: path,
       modelId: id,
-      needs: joinNeeds(routers.values()),
+      needs: unionNeeds([...routers.values()].map(({ needs }) => needs)),
       ...(context.maskIdsFrom === undefined ? {} : { maskIdsFrom: context.maskIdsFrom }),
     },
     { logger: context.logger, clock: context.clock },
   );
-}
-
-/** The same engine; `info` is filled once it has started. */
-function observed(engine: Engine): { engine: Engine; info: () => EngineInfo | undefined } {
-  let info: EngineInfo | undefined;
-  return {
-    info: () => info,
-    engine: {
-      start: async () => (info = await engine.start()),
-      step: (batch, onDone) => engine.step(batch, onDone),
-      release: (seqs) => engine.release(seqs),
-      close: () => engine.close(),
-    },
-  };
 }
 
 /** The configured model of that name. @throws TokenrailError `config_invalid` */
@@ -83,13 +69,19 @@ function subserverOptions(resolved: ResolvedConfig, model: ResolvedModel, replic
   };
 }
 
+function loadedInfo(subserver: Subserver): EngineInfo {
+  if (subserver.engineInfo === undefined)
+    throw new TokenrailError('internal', 'a started subserver has no engine');
+  return subserver.engineInfo;
+}
+
 /** Composition root of a subserver process. Resolves once the model serves. */
 export async function startSubserverRole(context: SubserverRoleContext): Promise<RunningRole<SubserverInfo>> {
   const { resolved, clock, logger } = context;
   const model = findModel(resolved, context.modelName);
   const routers = await loadRouters(resolved, model.id);
   const replica = context.replica ?? newId('r', Math.random, 8);
-  const { engine, info } = observed(engineOf(model, routers, context));
+  const engine = engineOf(model, routers, context);
   const bus = await connectNats({
     servers: context.natsUrl,
     inboxPrefix: new Subjects(resolved.deployment.namespace).inbox('subserver', replica, 'request'),
@@ -107,7 +99,7 @@ export async function startSubserverRole(context: SubserverRoleContext): Promise
     throw thrown;
   });
   return {
-    info: { model: model.name, replica, path: model.path, engine: info() as EngineInfo },
+    info: { model: model.name, replica, path: model.path, engine: loadedInfo(subserver) },
     drain: (timeoutMs) => subserver.drain(timeoutMs).then(stop),
     stop,
   };
