@@ -37,9 +37,9 @@ tags: [arithmetic, word-problems, token-routing]
 LIMITS = """## Limits
 
 English word problems of the nine trained kinds, with whole numbers and answers from 0 to 999; it is no general
-language model. Free wording is likely to do worse than the unseen sentences above, and other tasks give nonsense. At
-most 512 positions; no training row was longer than 480 tokens. Names, objects and sentences are synthetic; no personal data
-and no text from elsewhere was used. All figures are greedy: sampling was not measured.
+language model. Free wording is likely to do worse than the unseen sentences above, and other tasks give
+nonsense. At most 512 positions; no training row was longer than 480 tokens. Names, objects and sentences are
+synthetic; no personal data and no text from elsewhere was used. All figures are greedy: sampling was not measured.
 """
 
 
