@@ -9,7 +9,7 @@ import { compareAnswers, type Comparison } from './compare.ts';
 import { ReferenceLoop, type ReferenceAnswer } from './reference-loop.ts';
 
 export const THRESHOLD = 0.02;
-export const MAX_TOKENS = 300;
+export const MAX_TOKENS = 400;
 const MAX_NUM_BATCHED_TOKENS = 512;
 const END_ID = 1;
 

@@ -22,7 +22,7 @@ export async function evaluate(
   concurrency: number,
 ): Promise<QualityRow> {
   const startedMs = performance.now();
-  const options = { temperature: 0, max_tokens: 300, router };
+  const options = { temperature: 0, max_tokens: 400, router };
   const answers = await mapConcurrently(problems, concurrency, ({ question }) =>
     chat(url, question, options),
   );
