@@ -55,8 +55,10 @@ export class Checkpoint implements WeightSource {
     if (shape.length > 1 && values.every((value) => value === 0)) {
       throw checkpointError(`${located.file.path}: tensor "${name}" holds nothing but zeros`);
     }
-    // Each request would fail with NaN logits, one by one; better not to serve such a model at all.
-    const index = values.findIndex((value) => !Number.isFinite(value));
+    // Each request would fail with NaN logits, one by one; better not to serve such a model at all. An embedding
+    // that is not the head as well spoils only the prompts that hold its bad tokens.
+    const spoilsAll = name !== EMBEDDING || !this.hasOwnHead;
+    const index = spoilsAll ? values.findIndex((value) => !Number.isFinite(value)) : -1;
     if (index >= 0) {
       throw checkpointError(
         `${located.file.path}: tensor "${name}" holds ${values[index]} at index ${index}`,
