@@ -29,8 +29,12 @@ export async function waitUntilReady(
 ): Promise<boolean> {
   const { signal, reportMs = 10_000, onWaiting } = options;
   let reportAtMs = performance.now() + reportMs;
+  // A question to a gateway that is just ending may never be settled, and holds the process no longer either.
+  const aborted = new Promise<Readiness>((resolve) => {
+    signal.addEventListener('abort', () => resolve({ isReady: false, body: '' }), { once: true });
+  });
   while (!signal.aborted) {
-    const { isReady, body } = await askReadiness(url);
+    const { isReady, body } = await Promise.race([askReadiness(url), aborted]);
     if (isReady) return true;
     if (performance.now() >= reportAtMs) {
       onWaiting?.(body);
