@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { compareAnswers } from '../../../bench/identity/compare.ts';
+import { drawDistance } from '../../../bench/identity/draw-distance.ts';
+import { isCorrect, loadProblems } from '../../../bench/lib/problems.ts';
+import type { ChatAnswer } from '../../../bench/lib/chat-client.ts';
+import { uniform } from '../../../core/random.ts';
+
+const reference = { ids: [5, 6, 7], models: [1, 2, 1], distances: [1, 0.5, 0.5] };
+const answer = (change: Partial<ChatAnswer> = {}): ChatAnswer[] => [
+  { ids: [5, 6, 7], models: ['small', 'large', 'small'], ...change } as ChatAnswer,
+];
+const compare = (answers: ChatAnswer[], change = {}) =>
+  compareAnswers(answers, [{ ...reference, ...change }], ['small', 'large']);
+
+describe('the comparison with the reference loop', () => {
+  it('counts equal answers, and the tokens of guests', () => {
+    expect(compare(answer())).toEqual({ tokens: 3, guestTokens: 1, identical: 1, excused: 0, failures: [] });
+  });
+
+  it('fails on another token, another writer, and answers too short or too long', () => {
+    const wrong = [
+      answer({ ids: [5, 9, 7] }),
+      answer({ models: ['small', 'small', 'small'] }),
+      answer({ ids: [5], models: ['small'] }),
+    ];
+    for (const answers of wrong) {
+      expect(compare(answers).failures).toEqual([{ index: 0, position: 1, distance: 0.5 }]);
+    }
+    const long = answer({ ids: [5, 6, 7, 8], models: ['small', 'large', 'small', 'small'] });
+    expect(compare(long).failures).toEqual([{ index: 0, position: 3, distance: Infinity }]);
+  });
+
+  it('excuses a difference only where a decision was within the margin', () => {
+    expect(compare(answer({ ids: [5, 9, 7] }), { distances: [1, 0.00009, 1] }).excused).toBe(1);
+    expect(compare(answer({ ids: [5, 9, 7] }), { distances: [0.00009, 0.0002, 0] }).failures).toHaveLength(1);
+  });
+});
+
+describe('the distance of a draw', () => {
+  it('is measured to the edges of the interval of the token it chose', () => {
+    const key = { model: 1, position: 9, sampling: { temperature: 1, topP: 1, topK: -1, minP: 0, seed: 4 } };
+    const u = uniform({ seed: 4, position: 9, model: 1, purpose: 'sample' });
+    const logits = Float32Array.from([Math.log(0.2), Math.log(0.7), Math.log(0.1)]);
+    const edges: [number, number, number][] = [
+      [1, 0, 0.7],
+      [0, 0.7, 0.9],
+      [2, 0.9, 1],
+    ];
+    const [token, low, high] = edges.find((edge) => u < edge[2]) ?? [2, 0.9, 1];
+    const expected = Math.min(low === 0 ? Infinity : u - low, high - u);
+    expect(drawDistance(logits, token, key)).toBeCloseTo(expected, 5);
+  });
+});
+
+describe('problems', () => {
+  it('count as solved only with exactly the right number in the last sentence', () => {
+    const [problem] = loadProblems('test', 1);
+    if (!problem) throw new Error('no problems');
+    const { answer: n } = problem;
+    expect(isCorrect(problem, `So it is.\nThe answer is ${n}.`)).toBe(true);
+    expect(isCorrect(problem, `The answer is ${n}. The answer is ${n + 1}.`)).toBe(false);
+    expect(isCorrect(problem, `The answer is ${n}0.`)).toBe(false);
+    expect(isCorrect(problem, `${n}`)).toBe(false);
+  });
+});
