@@ -108,6 +108,7 @@ export class ClientLoop {
     });
     context.table.add(request);
     context.counters.add('requests_admitted');
+    context.logger.debug({ rid: request.rid, promptTokens: request.promptLen }, 'request admitted');
     if (message.deadlineMs !== undefined) {
       request.deadline = context.clock.setTimer(message.deadlineMs, () => this.onDeadline(request));
     }

@@ -43,6 +43,7 @@ export function finishAtHome(
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
   };
   context.outbox.post(context.subjects.gateway(request.gateway), finish);
+  context.logger.debug({ rid: request.rid, reason, usage: finish.usage }, 'request ended');
   releaseGuests(context, request);
   context.table.remember(request.rid, {
     gateway: request.gateway,
