@@ -1,8 +1,7 @@
 // npm run bench:identity: is what the running system writes the same, token for token, as the plain loop's answer?
 import { parseArgs } from 'node:util';
 import { loadProblems } from './lib/problems.ts';
-import { compare, MODES, referenceAnswers, RunningSetting, type Mode, type Setting } from './identity/run.ts';
-import type { ReferenceAnswer } from './identity/reference-loop.ts';
+import { MODES, References, RunningSetting, type Setting } from './identity/run.ts';
 
 const { values } = parseArgs({
   options: {
@@ -16,7 +15,7 @@ const problems = loadProblems('test', Number(values.problems));
 const settings: Setting[] = (['embedded', 'nats-server'] as const).flatMap((broker) =>
   [1, 2].map((replicas) => ({ broker, replicas, policy: values.policy })),
 );
-const references = new Map<Mode, ReferenceAnswer[]>();
+const references = new References();
 const rows: object[] = [];
 let numFailures = 0;
 
@@ -26,14 +25,7 @@ for (const setting of settings) {
     for (const mode of MODES) {
       for (const concurrency of [1, 8, 32]) {
         const answers = await system.ask(problems, mode, concurrency);
-        const known =
-          references.get(mode) ??
-          (await referenceAnswers(
-            answers.map(({ promptIds }) => promptIds),
-            mode,
-          ));
-        references.set(mode, known);
-        const { tokens, guestTokens, identical, excused, failures } = compare(answers, known);
+        const { tokens, guestTokens, identical, excused, failures } = await references.compare(mode, answers);
         numFailures += failures.length;
         rows.push({
           ...setting,

@@ -1,18 +1,25 @@
 import { TokenrailError } from '../../core/errors.ts';
+import type { ReceivePlan } from '../../routers/router.ts';
 import type { RequestInit } from '../../transport/messages.ts';
 import type { SubserverContext } from './context.ts';
 import type { LiveRequest } from './live-request.ts';
 
-/** What is wrong with tokens that another model adds to a request; undefined if nothing is. */
-export function faultOf(
+type AppendPlan = Extract<ReceivePlan, { kind: 'append' }>;
+
+/** What another model adds to a request, or why that cannot be: then the request ends with this error. */
+export function usablePlan(
   context: SubserverContext,
   request: LiveRequest,
-  tokens: readonly number[],
-): string | undefined {
-  if (!areWords(context, tokens)) return 'a token of another model is outside the vocabulary';
+  plan: Exclude<ReceivePlan, { kind: 'gap' }>,
+): AppendPlan | TokenrailError {
+  const violation = (text: string): TokenrailError => new TokenrailError('protocol_violation', text);
+  if (plan.kind === 'conflict')
+    return violation(`models disagree about token ${plan.position} of the request`);
+  if (!areWords(context, plan.tokens)) return violation('a token of another model is outside the vocabulary');
   const most = request.promptLen + request.init.limits.maxTokens;
-  const length = request.tokens.length + tokens.length;
-  return length > most ? `${length} tokens are more than prompt and answer may have (${most})` : undefined;
+  const length = request.tokens.length + plan.tokens.length;
+  if (length <= most) return plan;
+  return violation(`${length} tokens are more than prompt and answer may have (${most})`);
 }
 
 /** Whether all ids are inside this model's vocabulary: another one would make the engine read elsewhere. */

@@ -2,7 +2,7 @@ import { TokenrailError } from '../../core/errors.ts';
 import type { ModelId } from '../../core/request.ts';
 import { receiveChecked } from '../../routers/checked-hooks.ts';
 import type { Admitted, PeerReq, Reject } from '../../transport/messages.ts';
-import { faultOf, refuse } from './admission.ts';
+import { refuse, usablePlan } from './admission.ts';
 import type { SubserverContext } from './context.ts';
 import { releaseHere } from './ending.ts';
 import { askRouter, failRequest } from './failing.ts';
@@ -132,17 +132,13 @@ export class GuestSide {
       return;
     }
     request.hop = message.hop;
-    const fault =
-      plan.kind === 'conflict'
-        ? `models disagree about token ${plan.position} of the request`
-        : faultOf(this.context, request, plan.tokens);
-    if (plan.kind === 'conflict' || fault !== undefined) {
-      const text = fault ?? '';
-      failRequest(this.context, request, new TokenrailError('protocol_violation', text));
+    const usable = usablePlan(this.context, request, plan);
+    if (usable instanceof TokenrailError) {
+      failRequest(this.context, request, usable);
       return;
     }
-    plan.tokens.forEach((token, i) => {
-      const index = plan.numSkipped + i;
+    usable.tokens.forEach((token, i) => {
+      const index = usable.numSkipped + i;
       request.append(token, message.origins?.models[index] ?? 0, message.origins?.signals[index] ?? NaN);
     });
     this.arrive(request, message);

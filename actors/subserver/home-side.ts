@@ -4,7 +4,7 @@ import { receiveChecked } from '../../routers/checked-hooks.ts';
 import type { Admitted, PeerReq, Progress, Reject, TokenOrigins } from '../../transport/messages.ts';
 import type { SubserverContext } from './context.ts';
 import { finishAtHome, postRelease, postTokens } from './ending.ts';
-import { faultOf } from './admission.ts';
+import { usablePlan } from './admission.ts';
 import { askRouter } from './failing.ts';
 import { handOff, postHandoff } from './handoff.ts';
 import type { HomeRequest } from './home-request.ts';
@@ -78,7 +78,7 @@ export class HomeSide {
       finishAtHome(this.context, request, 'error', new TokenrailError(code, message.message));
     } else if (message.retryable && isParkedThere) this.moveGuest(request, message.model);
     else {
-      request.refusedBy.add(message.model);
+      if (!message.retryable) request.refusedBy.add(message.model);
       this.forgetGuest(request, message.model);
       this.goOnAlone(request);
     }
@@ -157,24 +157,20 @@ export class HomeSide {
       postNeedsPrefix(this.context, request, message.from, message.fromReplica, message.hop, plan.have);
       return 'refused';
     }
-    if (plan.kind === 'conflict') {
-      const text = `models disagree about token ${plan.position} of the request`;
-      finishAtHome(this.context, request, 'error', new TokenrailError('protocol_violation', text));
+    const usable = usablePlan(this.context, request, plan);
+    if (usable instanceof TokenrailError) {
+      finishAtHome(this.context, request, 'error', usable);
       return 'refused';
     }
-    const fault = faultOf(this.context, request, plan.tokens);
-    if (fault !== undefined) {
-      finishAtHome(this.context, request, 'error', new TokenrailError('protocol_violation', fault));
-      return 'refused';
-    }
-    this.heard(request, plan.tokens.length);
-    if (plan.tokens.length > 0) request.held = undefined;
+    const { tokens, numSkipped } = usable;
+    this.heard(request, tokens.length);
+    if (tokens.length > 0) request.held = undefined;
     const position = request.numGenerated;
     let ended: EndReason | undefined;
-    for (let i = 0; i < plan.tokens.length && ended === undefined; i += 1) {
-      const index = plan.numSkipped + i;
+    for (let i = 0; i < tokens.length && ended === undefined; i += 1) {
+      const index = numSkipped + i;
       ended = request.append(
-        plan.tokens[i] ?? 0,
+        tokens[i] ?? 0,
         origins?.models[index] ?? message.from,
         origins?.signals[index] ?? NaN,
       );
@@ -186,9 +182,9 @@ export class HomeSide {
 
   private heard(request: HomeRequest, numNewTokens: number): void {
     request.lastHeardMs = this.context.clock.nowMs();
-    if (request.lastSent) this.context.unreachable.clear(request.lastSent.to);
     if (numNewTokens > 0) request.numMoves = 0; // a guest that fails again and again without any is no news
     if (!request.lastSent) return;
+    this.context.unreachable.clear(request.lastSent.to);
     request.lastSent.attempts = 1;
     request.lastSent.sentAtMs = request.lastHeardMs;
   }

@@ -36,7 +36,7 @@ const samplingOf = (mode: Mode, index: number): SamplingParams => ({
 });
 
 /** What the reference loop answers to every problem. The prompts are those that the system itself reports. */
-export async function referenceAnswers(prompts: readonly number[][], mode: Mode): Promise<ReferenceAnswer[]> {
+async function referenceAnswers(prompts: readonly number[][], mode: Mode): Promise<ReferenceAnswer[]> {
   const loop = await ReferenceLoop.start({
     modelDirs: [modelDir('small'), modelDir('large')],
     threshold: THRESHOLD,
@@ -49,6 +49,23 @@ export async function referenceAnswers(prompts: readonly number[][], mode: Mode)
   }
   await loop.close();
   return answers;
+}
+
+/** The reference answers of each mode, computed once: the prompts are the same in every setting. */
+export class References {
+  private readonly known = new Map<Mode, ReferenceAnswer[]>();
+
+  async compare(mode: Mode, answers: readonly ChatAnswer[]): Promise<Comparison> {
+    let references = this.known.get(mode);
+    if (!references) {
+      references = await referenceAnswers(
+        answers.map(({ promptIds }) => promptIds),
+        mode,
+      );
+      this.known.set(mode, references);
+    }
+    return compareAnswers(answers, references, ['small', 'large']);
+  }
 }
 
 export interface Setting {
@@ -99,8 +116,4 @@ export class RunningSetting {
   stop(): Promise<void> {
     return this.stopAll();
   }
-}
-
-export function compare(answers: readonly ChatAnswer[], references: readonly ReferenceAnswer[]): Comparison {
-  return compareAnswers(answers, references, ['small', 'large']);
 }

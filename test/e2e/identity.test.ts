@@ -1,13 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ReferenceAnswer } from '../../bench/identity/reference-loop.ts';
-import {
-  compare,
-  MODES,
-  referenceAnswers,
-  RunningSetting,
-  type Mode,
-  type Setting,
-} from '../../bench/identity/run.ts';
+import { MODES, References, RunningSetting, type Setting } from '../../bench/identity/run.ts';
 import { loadProblems } from '../../bench/lib/problems.ts';
 import { hasNatsServer } from '../helpers/nats-server.ts';
 
@@ -19,7 +11,7 @@ const settings: Setting[] = [
 ];
 
 describe('the running system writes what the plain loop writes', () => {
-  const references = new Map<Mode, ReferenceAnswer[]>();
+  const references = new References();
 
   for (const setting of settings) {
     const isMissing = setting.broker === 'nats-server' && !hasNatsServer();
@@ -37,14 +29,7 @@ describe('the running system writes what the plain loop writes', () => {
       for (const mode of MODES) {
         it(`${mode.name}, 10 problems at once`, async () => {
           const answers = await system.ask(problems, mode, problems.length);
-          const known =
-            references.get(mode) ??
-            (await referenceAnswers(
-              answers.map(({ promptIds }) => promptIds),
-              mode,
-            ));
-          references.set(mode, known);
-          const { failures, tokens, guestTokens } = compare(answers, known);
+          const { failures, tokens, guestTokens } = await references.compare(mode, answers);
           expect(failures).toEqual([]);
           expect(tokens).toBeGreaterThan(problems.length * 30);
           expect(guestTokens).toBeGreaterThan(problems.length);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { encodeFrame } from '../../transport/codec.ts';
 import { endless, models, pair, replica, start } from '../helpers/sim-pair.ts';
 
 const resendMs = 40;
@@ -51,6 +52,32 @@ describe('a large model that does not answer', () => {
   });
 });
 
+describe('a refusal that may pass', () => {
+  it('of a guest that had the request from another guest does not keep the home from asking it later', async () => {
+    const { isReachable } = await import('../../actors/subserver/reachable.ts');
+    const [small, large] = models();
+    if (!small || !large) throw new Error('no models');
+    const sim = await start({ models: [small, large, { ...large, name: 'third' }] }); // handoffs go to the last one
+    const stream = sim.client.submit('req-1', [5, 6, 7], sim.init(3, { maxTokens: 60 }));
+    await sim.clock.runUntil(() => stream.models.includes(3), 60_000);
+    const context = replica(sim, 1).subserver['serving']?.context;
+    const request = context?.table.home('req-1');
+    if (!context || !request) throw new Error('no such request');
+    await sim.clock.runUntil(() => request.lifecycle.phase === 'pending', 60_000);
+    const refusal = {
+      kind: 'reject',
+      rid: 'req-1',
+      term: request.term,
+      hop: request.hop,
+      message: '',
+    } as const;
+    const forged = { ...refusal, model: 2, replica: 'r0', code: 'overloaded', retryable: true };
+    sim.network.connect('guest').publish(sim.subjects.replica('small', 'r0'), encodeFrame([forged]));
+    await sim.clock.runUntil(() => context.counters.get('handoffs_refused') > 0, 1000);
+    expect(isReachable(context, request, 2)).toBe(true);
+  });
+});
+
 describe('replicas of another configuration', () => {
   it('take neither requests nor handoffs; the others answer', async () => {
     const expected = await start();
@@ -85,7 +112,6 @@ describe('handoffs with more tokens than prompt and answer may have', () => {
     const sim = await start({ models: models({ small: { model: endless(pair.small) } }) });
     const good = sim.client.submit('req-good', [5, 6, 7], sim.init(3, { maxTokens: 60 }));
     const forger = sim.network.connect('forger');
-    const { encodeFrame } = await import('../../transport/codec.ts');
     const tokens = Array.from({ length: 600 }, () => 9);
     const home = { model: 1, replica: 'nobody' };
     const common = {

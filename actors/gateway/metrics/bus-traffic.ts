@@ -4,6 +4,3 @@ export interface BusTraffic {
   /** Messages that were received and not used, by reason. */
   dropped(reason: string, count: number): void;
 }
-
-/** Counts nothing; for tests. */
-export const noTraffic: BusTraffic = { message: () => {}, dropped: () => {} };

@@ -1,12 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { startGateway, type Gateway, type GatewayOptions } from '../../../actors/gateway/index.ts';
 import type { Clock } from '../../../core/clock.ts';
-import type { Deployment } from '../../../core/deployment.ts';
 import { silentLogger } from '../../../core/log.ts';
 import { SystemClock } from '../../../core/system-clock.ts';
 import { loadTokenizer } from '../../../engine/tokenizer.ts';
+import { deployment } from '../../helpers/gateway-deployment.ts';
 import { LocalBroker, type LocalBus } from '../../helpers/local-bus.ts';
 import { ScriptedHome, type ScriptedHomeOptions } from '../../helpers/scripted-home.ts';
+
+export { deployment };
 
 export const tokenizerDir = fileURLToPath(new URL('../../../models/small', import.meta.url));
 export const tokenizer = loadTokenizer(tokenizerDir);
@@ -28,20 +30,6 @@ export function bytesAsIds(text: string): number[] {
     return id;
   });
 }
-
-export const deployment: Deployment = {
-  namespace: 'test',
-  models: [
-    { id: 1, name: 'small' },
-    { id: 2, name: 'large' },
-  ],
-  home: 1,
-  routers: [
-    { id: 'r-stitch', use: 'r-stitch', options: {} },
-    { id: 'always-small', use: 'always-small', options: {} },
-  ],
-  defaultRouter: 'r-stitch',
-};
 
 export interface Served {
   broker: LocalBroker;

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createServer, type Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { freePort } from '../../../bench/lib/free-port.ts';
 import type { TokenrailError } from '../../../core/errors.ts';
 import { resolveBroker, type ResolvedBroker } from '../../../transport/broker.ts';
 import type { Bus } from '../../../transport/bus.ts';
@@ -31,15 +32,6 @@ async function listen(onConnection: Parameters<typeof createServer>[1]): Promise
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   cleanups.push(() => new Promise((resolve) => server.close(resolve)));
   const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 

@@ -3,7 +3,7 @@ import { Fleet } from '../../../actors/gateway/fleet.ts';
 import { readiness } from '../../../actors/gateway/readiness.ts';
 import type { Heartbeat } from '../../../transport/messages.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
-import { deployment } from './setup.ts';
+import { deployment } from '../../helpers/gateway-deployment.ts';
 
 const heartbeat = (fields: Partial<Heartbeat> = {}): Heartbeat => ({
   kind: 'heartbeat',

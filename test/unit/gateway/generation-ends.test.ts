@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TokenrailError } from '../../../core/errors.ts';
 import { ScriptedHome } from '../../helpers/scripted-home.ts';
 import { admittedBench, bytesOf, EOS, makeBench } from './generation-setup.ts';
-import { deployment } from './setup.ts';
+import { deployment } from '../../helpers/gateway-deployment.ts';
 
 describe('stop strings', () => {
   it('end the text exactly, tell the home how much to keep, and count no further', async () => {

@@ -7,7 +7,7 @@ import { Subjects } from '../../../transport/subjects.ts';
 import { LocalBroker, type LocalBus } from '../../helpers/local-bus.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 import { ScriptedHome, type HomeSession } from '../../helpers/scripted-home.ts';
-import { deployment } from './setup.ts';
+import { deployment } from '../../helpers/gateway-deployment.ts';
 
 /** The end token of these tests; 0 to 255 are bytes. */
 export const EOS = 256;

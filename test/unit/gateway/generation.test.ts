@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ScriptedHome } from '../../helpers/scripted-home.ts';
 import { admittedBench, bytesOf, EOS, makeBench } from './generation-setup.ts';
-import { deployment } from './setup.ts';
+import { deployment } from '../../helpers/gateway-deployment.ts';
 
 describe('a request from Admit to Finish', () => {
   it('sends what a home needs, streams text and counts what arrived', async () => {

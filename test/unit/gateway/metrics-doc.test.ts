@@ -6,7 +6,7 @@ import { registerFleetMetrics } from '../../../actors/gateway/metrics/fleet-metr
 import { GatewayMetrics } from '../../../actors/gateway/metrics/gateway-metrics.ts';
 import { LocalBroker } from '../../helpers/local-bus.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
-import { deployment } from './setup.ts';
+import { deployment } from '../../helpers/gateway-deployment.ts';
 
 function makeMetrics(): { metrics: GatewayMetrics; fleet: Fleet } {
   const metrics = new GatewayMetrics('tokenrail', 'small');

@@ -1,4 +1,4 @@
-import type { Deployment } from '../../../core/deployment.ts';
+import type { Deployment } from '../../core/deployment.ts';
 
 /** A deployment of two models, as most tests of the gateway use it. */
 export const deployment: Deployment = {
