@@ -71,7 +71,7 @@ export class BeaconBoard {
       }
       const { model, replica, rowsRunning, waiting, aliveAtHome } = beacon;
       const stepLeftMs = Math.max(0, beacon.stepLeftMs - ageMs);
-      views.push({ model, replica, rowsRunning, stepLeftMs, waiting, aliveAtHome });
+      views.push({ model, replica, rowsRunning, stepLeftMs, waiting, aliveAtHome, shareToHere: 0 });
     }
     return views;
   }

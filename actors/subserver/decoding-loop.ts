@@ -108,10 +108,12 @@ export class DecodingLoop {
   }
 
   private view(): QueueView {
-    const { clock, ready, info, beacons, table } = this.context;
+    const { clock, ready, info, beacons, table, options } = this.context;
     const nowMs = clock.nowMs();
     const peers = beacons.peers();
     return {
+      self: options.self,
+      home: options.deployment.home,
       nowMs,
       waiting: ready.size,
       oldestWaitMs: nowMs - (ready.oldestReadyMs ?? nowMs),
@@ -119,6 +121,9 @@ export class DecodingLoop {
       maxNumSeqs: info.maxNumSeqs,
       isSystemStalled: beacons.isStalled(peers, ready.size, table.numAtHome),
       peers,
+      stepMs: (rows) => this.estimate.expectMs(rows),
+      stepJitter: 0,
+      overlapFactor: 1,
     };
   }
 

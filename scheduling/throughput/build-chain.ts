@@ -1,6 +1,7 @@
 import { TokenrailError } from '../../core/errors.ts';
 import { OutcomeTable } from './arrivals.ts';
-import type { CompleteSpec } from './chain-spec.ts';
+import { stepTicks, type CompleteSpec } from './chain-spec.ts';
+import type { Starter } from './starter.ts';
 
 /** Larger chains are refused: they would take minutes and gigabytes. */
 export const MAX_STATES = 2_000_000;
@@ -27,24 +28,12 @@ interface Edges {
   probability: number[];
 }
 
-/** Which idle models start: with a threshold of B_i, those with at least B_i waiting. */
-export function startAll(state: number[], thresholds: readonly number[], lengths: readonly number[]): void {
-  for (const [model, threshold] of thresholds.entries()) {
-    const at = 3 * model;
-    const waiting = state[at] ?? 0;
-    if (state[at + 1] !== 0 || waiting < threshold) continue;
-    state[at] = 0;
-    state[at + 1] = waiting;
-    state[at + 2] = lengths[model] ?? 1;
-  }
-}
-
 /**
- * All states that "everybody waits at model 1" leads to under a threshold policy.
+ * All states that "everybody waits at model 1" leads to under a policy.
  * @throws TokenrailError `config_invalid` where nobody could start any more, or above {@link MAX_STATES}
  */
-export function buildChain(spec: CompleteSpec, thresholds: readonly number[]): Chain {
-  const lengths = spec.stepMs.map((ms) => Math.max(1, Math.round(ms / spec.quantumMs)));
+export function buildChain(spec: CompleteSpec, start: Starter): Chain {
+  const lengths = stepTicks(spec);
   const law = new OutcomeTable(spec.routing);
   const states: State[] = [];
   const numbers = new Map<number, number>();
@@ -60,14 +49,14 @@ export function buildChain(spec: CompleteSpec, thresholds: readonly number[]): C
   };
   const first = new Array<number>(3 * lengths.length).fill(0);
   first[0] = spec.concurrency;
-  startAll(first, thresholds, lengths);
+  start(first);
   numberOf(first);
   const edges: Edges = { from: [], to: [], probability: [] };
   const ticks: number[] = [];
   const tokens: number[] = [];
   for (let s = 0; s < states.length; s += 1) {
     if (states.length > MAX_STATES) throw tooLarge();
-    const visit = step(spec, law, states[s] ?? [], thresholds, lengths);
+    const visit = step(spec, law, states[s] ?? [], start);
     ticks.push(visit.ticks);
     tokens.push(visit.tokens);
     for (const [next, probability] of visit.next) {
@@ -86,16 +75,10 @@ interface Visit {
 }
 
 /** What happens from a state to the next epoch: time, tokens, and where it may lead. */
-function step(
-  spec: CompleteSpec,
-  law: OutcomeTable,
-  state: State,
-  thresholds: readonly number[],
-  lengths: readonly number[],
-): Visit {
-  const models = lengths.map((_, model) => model);
+function step(spec: CompleteSpec, law: OutcomeTable, state: State, start: Starter): Visit {
+  const models = spec.stepMs.map((_, model) => model);
   const running = models.filter((model) => (state[3 * model + 1] ?? 0) > 0);
-  if (running.length === 0) throw deadlock(thresholds, spec.concurrency);
+  if (running.length === 0) throw deadlock(spec.concurrency);
   const shortest = Math.min(...running.map((model) => state[3 * model + 2] ?? 0));
   const ending = running.filter((model) => state[3 * model + 2] === shortest);
   const after = [...state];
@@ -116,7 +99,7 @@ function step(
       }),
     );
   }
-  for (const [next] of reached) startAll(next, thresholds, lengths);
+  for (const [next] of reached) start(next);
   return { ticks: running.length > 1 ? shortest / spec.overlapFactor : shortest, tokens, next: reached };
 }
 
@@ -147,8 +130,5 @@ function group(edges: Edges, ticks: Float64Array, tokens: Float64Array): Chain {
 const tooLarge = (): TokenrailError =>
   new TokenrailError('config_invalid', `throughput model: more than ${MAX_STATES} states`);
 
-const deadlock = (thresholds: readonly number[], concurrency: number): TokenrailError =>
-  new TokenrailError(
-    'config_invalid',
-    `throughput model: with thresholds ${thresholds.join(', ')} and ${concurrency} requests nobody could start`,
-  );
+const deadlock = (concurrency: number): TokenrailError =>
+  new TokenrailError('config_invalid', `throughput model: ${concurrency} requests wait and nobody starts`);

@@ -45,3 +45,8 @@ export function completeSpec(spec: ChainSpec): CompleteSpec {
   if (!(overlapFactor > 0 && overlapFactor <= 1)) throw wrong('the overlap factor must be in (0, 1]');
   return { routing, commits, stepMs, concurrency, quantumMs, overlapFactor };
 }
+
+/** Step lengths in ticks, one at least. */
+export function stepTicks({ stepMs, quantumMs }: CompleteSpec): number[] {
+  return stepMs.map((ms) => Math.max(1, Math.round(ms / quantumMs)));
+}

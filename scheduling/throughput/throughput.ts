@@ -1,5 +1,6 @@
 import { buildChain } from './build-chain.ts';
 import { completeSpec, type ChainSpec } from './chain-spec.ts';
+import { thresholdStarter } from './starter.ts';
 import { stationary } from './stationary.ts';
 
 export interface Throughput {
@@ -18,7 +19,7 @@ export interface Throughput {
  */
 export function throughputOf(spec: ChainSpec, thresholds: readonly number[]): Throughput {
   const complete = completeSpec(spec);
-  const chain = buildChain(complete, thresholds);
+  const chain = buildChain(complete, thresholdStarter(complete, thresholds));
   const pi = stationary(chain);
   let tokens = 0;
   let ticks = 0;

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { createPolicy, StepTimeEstimate, type QueueView } from '../../../scheduling/index.ts';
 
 const view = (change: Partial<QueueView> = {}): QueueView => ({
+  self: 1,
+  home: 1,
   nowMs: 100,
   waiting: 2,
   oldestWaitMs: 0,
@@ -10,6 +12,9 @@ const view = (change: Partial<QueueView> = {}): QueueView => ({
   maxNumSeqs: 8,
   isSystemStalled: false,
   peers: [],
+  stepMs: () => 10,
+  stepJitter: 0,
+  overlapFactor: 1,
   ...change,
 });
 
