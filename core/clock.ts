@@ -17,6 +17,9 @@ export interface Clock {
   /**
    * Calls `callback` after everything that belongs to the current instant has been handled. Schedulers
    * decide there: deciding inside a completion handler would miss the requests that the same instant brings.
+   *
+   * @param rank who comes first among those of one instant: the lowest, and what it does in the instant is seen by
+   *   the next. Equal ranks keep the order of asking. Real clocks have no exact instants and ignore it. Default 0.
    */
-  afterInstant(callback: () => void): void;
+  afterInstant(callback: () => void, rank?: number): void;
 }

@@ -33,6 +33,8 @@ export function checkRouter(value: unknown): string | undefined {
   if (typeof router.route !== 'function') return 'route must be a function';
   if (router.onHandoff !== 'discard' && router.onHandoff !== 'keep')
     return 'onHandoff must be "discard" or "keep"';
+  if (router.passesOn !== undefined && typeof router.passesOn !== 'boolean')
+    return 'passesOn must be true or false';
   for (const hook of OPTIONAL_HOOKS) {
     if (router[hook] !== undefined && typeof router[hook] !== 'function') return `${hook} must be a function`;
   }

@@ -73,6 +73,13 @@ export interface Router {
   /** What happens to the sampled token when the request leaves: small models usually discard, large ones keep. */
   readonly onHandoff: 'discard' | 'keep';
   /**
+   * Whether a guest that has committed nothing in this visit may discard its token and pass the request on to another
+   * guest, as in a cascade of models. Only to one of a higher id: so a request cannot go round without a token, however
+   * often the models doubt. Anywhere else, and by default, a visit of a guest commits one token at least. Has a
+   * meaning only with `onHandoff: 'discard'`.
+   */
+  readonly passesOn?: boolean;
+  /**
    * One destination per row: 0 = stay, k = model k. Synchronous; sees all rows of the step that use this router.
    * A throw, a wrong length, NaN or an unknown model fails only the request concerned.
    */

@@ -7,14 +7,20 @@ const MAX_EVENTS_PER_INSTANT = 100_000;
 /** Where virtual time stands for the wall clock: 2026-01-01T00:00:00Z. */
 const EPOCH_MS = 1_767_225_600_000;
 
+interface Afterwards {
+  callback: () => void;
+  rank: number;
+}
+
 /**
  * Time that moves only from event to event, in integer microseconds. Events of one instant run in the order
- * they were set; `afterInstant` callbacks run when no event of that instant is left.
+ * they were set; `afterInstant` callbacks run when no event of that instant is left, one by one in the order of
+ * their ranks: what one of them sets off in the same instant happens before the next is called.
  */
 export class VirtualClock implements Clock {
   private timeUs = 0;
   private readonly heap = new EventHeap();
-  private afterwards: (() => void)[] = [];
+  private readonly afterwards: Afterwards[] = [];
 
   nowMs(): number {
     return this.timeUs / 1000;
@@ -29,11 +35,14 @@ export class VirtualClock implements Clock {
     return this.heap.push(this.timeUs + delayUs, callback);
   }
 
-  afterInstant(callback: () => void): void {
-    this.afterwards.push(callback);
+  afterInstant(callback: () => void, rank = 0): void {
+    const { afterwards } = this;
+    let place = afterwards.length;
+    while (place > 0 && (afterwards[place - 1]?.rank ?? 0) > rank) place -= 1;
+    afterwards.splice(place, 0, { callback, rank });
   }
 
-  /** Runs the next event, or the callbacks after the instant. False when nothing is left to happen. */
+  /** Runs the next event, or one callback after the instant. False when nothing is left to happen. */
   step(): boolean {
     const nextUs = this.heap.nextTimeUs();
     if (nextUs === this.timeUs || (nextUs !== undefined && this.afterwards.length === 0)) {
@@ -41,11 +50,9 @@ export class VirtualClock implements Clock {
       this.heap.pop()?.();
       return true;
     }
-    const callbacks = this.afterwards;
-    if (callbacks.length === 0) return false;
-    this.afterwards = [];
-    for (const callback of callbacks) callback();
-    return true;
+    const first = this.afterwards.shift();
+    first?.callback();
+    return first !== undefined;
   }
 
   /**

@@ -13,6 +13,6 @@ export function guardedClock(clock: Clock, onFault: (thrown: unknown) => void): 
     nowMs: () => clock.nowMs(),
     epochMs: () => clock.epochMs(),
     setTimer: (delayMs, callback) => clock.setTimer(delayMs, guard(callback)),
-    afterInstant: (callback) => clock.afterInstant(guard(callback)),
+    afterInstant: (callback, rank) => clock.afterInstant(guard(callback), rank),
   };
 }

@@ -57,10 +57,12 @@ export class DecodingLoop {
   wake(): void {
     if (this.isLookPending || this.isStopped) return;
     this.isLookPending = true;
+    const { self, deployment } = this.context.options;
+    const rank = self === deployment.home ? 0 : self; // the home first, then by id: who decides later sees more
     this.context.clock.afterInstant(() => {
       this.isLookPending = false;
       guarded(this.context.logger, 'choosing rows', () => this.look());
-    });
+    }, rank);
   }
 
   /** No further steps. Resolves when the step in flight has ended. */
