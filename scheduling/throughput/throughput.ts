@@ -1,13 +1,26 @@
-import { buildChain } from './build-chain.ts';
-import { completeSpec, type ChainSpec } from './chain-spec.ts';
+import { buildChain, type Chain } from './build-chain.ts';
+import { completeSpec, modelError, type ChainSpec, type CompleteSpec } from './chain-spec.ts';
+import { measures } from './measures.ts';
 import { thresholdStarter } from './starter.ts';
 import { stationary } from './stationary.ts';
 
+/** What a policy gives, by the throughput model. */
 export interface Throughput {
   /** Committed tokens per second over all requests. */
   tokensPerSecond: number;
   /** States of the chain. */
   numStates: number;
+  /** Rows of a step on average, per model; 0 where a model never runs. */
+  meanRows: number[];
+  /** Time from becoming ready to the start of the step that takes it, on average, per model, in milliseconds. */
+  admissionDelayMs: number[];
+  /** Share of the time during which a model runs. */
+  utilisation: number[];
+}
+
+/** Solves a chain that a policy has built. @throws TokenrailError `internal` where it does not settle */
+export function solveChain(spec: CompleteSpec, chain: Chain): Throughput {
+  return { numStates: chain.numStates, ...measures(spec, chain, stationary(chain)) };
 }
 
 /**
@@ -19,27 +32,17 @@ export interface Throughput {
  */
 export function throughputOf(spec: ChainSpec, thresholds: readonly number[]): Throughput {
   const complete = completeSpec(spec);
-  const chain = buildChain(complete, thresholdStarter(complete, thresholds));
-  const pi = stationary(chain);
-  let tokens = 0;
-  let ticks = 0;
-  for (let s = 0; s < chain.numStates; s += 1) {
-    tokens += (pi[s] ?? 0) * (chain.tokens[s] ?? 0);
-    ticks += (pi[s] ?? 0) * (chain.ticks[s] ?? 0);
-  }
-  return { tokensPerSecond: tokens / ((ticks * complete.quantumMs) / 1000), numStates: chain.numStates };
+  checkThresholds(complete, thresholds);
+  return solveChain(complete, buildChain(complete, thresholdStarter(complete, thresholds)));
 }
 
-/** Everybody waits for everybody: N / (L0 + (1 − (1 − p)^N) L1) tokens per second, for two models. */
-export function lockstepThroughput(
-  stepMs: readonly [number, number],
-  p: number,
-  concurrency: number,
-): number {
-  return (1000 * concurrency) / (stepMs[0] + (1 - (1 - p) ** concurrency) * stepMs[1]);
-}
-
-/** Nobody ever waits: N / (L0 + p L1) tokens per second, an upper bound for two models. */
-export function boundThroughput(stepMs: readonly [number, number], p: number, concurrency: number): number {
-  return (1000 * concurrency) / (stepMs[0] + p * stepMs[1]);
+function checkThresholds({ concurrency, stepMs }: CompleteSpec, thresholds: readonly number[]): void {
+  const named = `thresholds ${thresholds.join(', ')}`;
+  if (thresholds.length !== stepMs.length)
+    throw modelError(`${named}: ${stepMs.length} models need one each`);
+  if (thresholds.some((threshold) => !Number.isInteger(threshold) || threshold < 1))
+    throw modelError(`${named} must be integers ≥ 1`);
+  const held = thresholds.reduce((sum, threshold) => sum + threshold - 1, 0);
+  if (held >= concurrency)
+    throw modelError(`${named}: nobody could start, ${concurrency} requests wait below them`);
 }
