@@ -1,3 +1,10 @@
+/** Upper bounds of the admission delay's buckets, in microseconds: from ready to the start of the row's step. */
+export const WAIT_BOUNDS_US = [
+  100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000,
+] as const;
+
+type WaitBucket = `wait_le_us_${(typeof WAIT_BOUNDS_US)[number]}`;
+
 const NAMES = [
   'steps',
   'step_rows',
@@ -25,16 +32,31 @@ const NAMES = [
   'peers_lost',
   'router_failures',
   'holds',
+  'wait_us',
+  'answer_tokens',
 ] as const;
 
-export type CounterName = (typeof NAMES)[number];
+const WAIT_BUCKETS = WAIT_BOUNDS_US.map((bound): WaitBucket => `wait_le_us_${bound}`);
+
+export type CounterName = (typeof NAMES)[number] | WaitBucket;
 
 /** Monotonic counters of one subserver; they travel in its heartbeats. */
 export class Counters {
-  private readonly counts = new Map<CounterName, number>(NAMES.map((name) => [name, 0]));
+  private readonly counts = new Map<CounterName, number>(
+    [...NAMES, ...WAIT_BUCKETS].map((name) => [name, 0]),
+  );
 
   add(name: CounterName, amount = 1): void {
     this.counts.set(name, (this.counts.get(name) ?? 0) + amount);
+  }
+
+  /** Books the admission delay of one row. What is longer than the last bound is in no bucket: `step_rows` counts all. */
+  addWait(waitMs: number): void {
+    const waitUs = Math.round(waitMs * 1000);
+    this.add('wait_us', waitUs);
+    const bucket = WAIT_BOUNDS_US.findIndex((bound) => waitUs <= bound);
+    const name = WAIT_BUCKETS[bucket];
+    if (name !== undefined) this.add(name);
   }
 
   get(name: CounterName): number {

@@ -147,6 +147,7 @@ export class DecodingLoop {
   private run(rows: readonly PlannedRow[]): void {
     const { engine, counters } = this.context;
     for (const { request } of rows) {
+      counters.addWait(this.stepStartedMs - request.readySinceMs);
       request.isInStep = true;
       // Told of changes only: a machine event per row and step would cost more than the rest of its handling.
       if (request.lifecycle.state !== 'running.decoding') request.lifecycle.send({ type: 'SCHEDULED' });

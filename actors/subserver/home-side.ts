@@ -38,7 +38,8 @@ export class HomeSide {
     request.hop = message.hop;
     this.context.counters.add('handoffs_received');
     for (const { model, loc, replica } of message.locs ?? []) this.learn(request, model, loc, replica);
-    if (message.locs?.some(({ loc }) => loc === 0)) request.term += 1; // the lost one may still be at work
+    const isGuestLost = message.locs?.some(({ loc }) => loc === 0) === true;
+    if (isGuestLost) request.term += 1; // the lost one may still be at work
     const ended = taken ?? message.finished;
     if (message.finished !== undefined) request.peerReplicas.delete(message.from); // it has freed its state
     if (ended !== undefined) {
@@ -46,6 +47,8 @@ export class HomeSide {
       return;
     }
     this.resume(request);
+    // Passed on without a token to one that is lost: asking again could go on for ever, so the home's token stands.
+    if (isGuestLost) this.commitHeld(request);
   }
 
   /** The guest keeps the request and tells what it has written so far. */
@@ -176,7 +179,10 @@ export class HomeSide {
       );
     }
     request.peerLocs.set(message.from, Math.max(message.loc, request.peerLocs.get(message.from) ?? 0));
-    if (request.numGenerated > position) postTokens(this.context, request, position);
+    if (request.numGenerated > position) {
+      this.context.counters.add('answer_tokens', request.numGenerated - position);
+      postTokens(this.context, request, position);
+    }
     return ended;
   }
 
@@ -247,8 +253,13 @@ export class HomeSide {
     request.term += 1;
     request.hop += 1;
     request.numMoves = 0;
-    const { held } = request;
     this.resume(request);
+    this.commitHeld(request);
+  }
+
+  /** Commits the home's own token, which it discarded when it handed the request off; nothing if a guest wrote one. */
+  private commitHeld(request: HomeRequest): void {
+    const { held } = request;
     if (!held) return;
     const ended = commitOwn(this.context, request, held.token, held.signal);
     if (ended !== undefined) endHere(this.context, request, ended);

@@ -123,8 +123,8 @@ function commitRow(
   const signal = signalOf(router, row);
   const destination = chosen === STAY || isReachable(context, request, chosen) ? chosen : STAY;
   if (destination !== chosen) context.counters.add('handoffs_local');
-  // A guest that has committed nothing yet keeps its token whatever the router says: every visit makes progress.
-  const mustKeep = request.role === 'guest' && request.numSinceArrival === 0;
+  const mustKeep =
+    request.role === 'guest' && request.numSinceArrival === 0 && !mayPassOn(context, router, destination);
   if (destination !== STAY && router.onHandoff === 'discard' && !mustKeep) {
     request.held = { token: result.sampled, signal };
     handOff(context, request, destination);
@@ -139,6 +139,15 @@ function commitRow(
   }
 }
 
+/**
+ * A guest that has committed nothing yet keeps its token whatever the router says: every visit makes progress. The
+ * exception are cascades, which pass on to a guest of a higher id only: without a token no request goes round.
+ */
+function mayPassOn(context: SubserverContext, router: Router, destination: number): boolean {
+  const { self, deployment } = context.options;
+  return router.passesOn === true && destination > self && destination !== deployment.home;
+}
+
 /** Commits one token of this model; at the home the client hears of it. */
 export function commitOwn(
   context: SubserverContext,
@@ -150,7 +159,10 @@ export function commitOwn(
   request.numSinceArrival += 1;
   request.held = undefined;
   context.counters.add('generation_tokens');
-  if (isHomeRequest(request)) postTokens(context, request, request.numGenerated - 1);
+  if (isHomeRequest(request)) {
+    context.counters.add('answer_tokens');
+    postTokens(context, request, request.numGenerated - 1);
+  }
   return ended;
 }
 

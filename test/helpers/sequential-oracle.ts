@@ -50,8 +50,9 @@ export function sequentialAnswer(
     };
     const destination = entry.router.route([row])[0] ?? 0;
     const leaves = destination !== 0 && destination !== at;
-    const discards =
-      leaves && entry.router.onHandoff === 'discard' && !(at !== home && numSinceArrival === 0);
+    const passesOn = entry.router.passesOn === true && destination > at && destination !== home;
+    const mustKeep = at !== home && numSinceArrival === 0 && !passesOn;
+    const discards = leaves && entry.router.onHandoff === 'discard' && !mustKeep;
     if (!discards) {
       tokens.push(token);
       answer.ids.push(token);
