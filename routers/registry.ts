@@ -4,6 +4,7 @@ import { alwaysSmall } from './always-small.ts';
 import { isModulePath, loadRouterModule } from './load-router-module.ts';
 import { rStitch } from './r-stitch.ts';
 import { randomRouter } from './random.ts';
+import { simulatedRouter } from './simulated.ts';
 import type { RouterFactory } from './router.ts';
 
 /** The routers that come with tokenrail, by the name `use` gives them in the configuration. */
@@ -12,6 +13,7 @@ export const builtInRouters: ReadonlyMap<string, RouterFactory> = new Map([
   ['always-small', alwaysSmall],
   ['always-large', alwaysLarge],
   ['random', randomRouter],
+  ['simulated', simulatedRouter],
 ]);
 
 /**
