@@ -11,8 +11,9 @@ function modelLines(infos: readonly SubserverInfo[], { deployment, models }: Res
     if (info === undefined) return [];
     const { engine } = info;
     const labels = [
-      `${formatCount(engine.numParameters)} parameters`,
-      engine.architecture,
+      ...(engine.kind === 'simulated'
+        ? []
+        : [`${formatCount(engine.numParameters)} parameters`, engine.architecture]),
       ...(engine.hasRandomWeights ? ['RANDOM WEIGHTS: answers are noise'] : []),
       ...(engine.kind === 'onnx' ? [] : [engine.kind.toUpperCase()]),
       ...(id === deployment.home ? ['home'] : []),

@@ -34,6 +34,9 @@ function requireKnown(key: string, name: string, known: readonly string[]): void
 
 function checkModels(models: readonly ResolvedModel[]): void {
   for (const model of models) {
+    if (model.engine === 'simulated' && model.simulated === undefined) {
+      throw invalid('simulated', `model "${model.name}" has engine: simulated, but no step-ms`);
+    }
     if (model.numKvBlocks !== undefined && model.kvCacheMemoryBytes !== undefined) {
       throw invalid('num-kv-blocks', `excludes kv-cache-memory-bytes (model "${model.name}" has both)`);
     }

@@ -6,6 +6,7 @@ import type { LoadedConfig } from './load.ts';
 import { packageRoot } from './package-root.ts';
 import type { Config, ModelConfig } from './schema.ts';
 import type { PolicyConfig } from './schema/engine.ts';
+import type { SimulatedConfig } from './schema/simulated.ts';
 import { divideThreads } from './threads.ts';
 
 /** One model with every setting decided. */
@@ -15,6 +16,9 @@ export interface ResolvedModel {
   /** Absolute path of the checkpoint directory. */
   path: string;
   numReplicas: number;
+  engine: 'onnx' | 'simulated';
+  /** Present where `engine` is `simulated`. */
+  simulated?: SimulatedConfig;
   loadFormat: 'auto' | 'dummy';
   quantization: 'none' | 'int4';
   /** Threads of one engine, ≥ 1. */
@@ -48,11 +52,13 @@ function resolveModel(config: Config, model: ModelConfig, index: number, baseDir
   // The KV budget has two forms: a model that brings one of them replaces both.
   const budget = model.numKvBlocks === undefined && model.kvCacheMemoryBytes === undefined ? config : model;
   const maxModelLen = model.maxModelLen ?? config.maxModelLen;
+  const simulated = model.simulated ?? config.simulated;
   return {
     id: index + 1,
     name: model.name,
     path: resolve(baseDir, model.path),
     numReplicas: config.replicas[model.name] ?? 1,
+    engine: model.engine ?? config.engine,
     loadFormat: model.loadFormat ?? config.loadFormat,
     quantization: model.quantization ?? config.quantization,
     numThreads: model.threads ?? config.threads,
@@ -60,6 +66,7 @@ function resolveModel(config: Config, model: ModelConfig, index: number, baseDir
     maxNumBatchedTokens: model.maxNumBatchedTokens ?? config.maxNumBatchedTokens,
     blockSizeTokens: model.blockSize ?? config.blockSize,
     policy: model.policy ?? config.policy,
+    ...(simulated === undefined ? {} : { simulated }),
     ...(maxModelLen === undefined ? {} : { maxModelLenTokens: maxModelLen }),
     ...(budget.numKvBlocks === undefined ? {} : { numKvBlocks: budget.numKvBlocks }),
     ...(budget.kvCacheMemoryBytes === undefined ? {} : { kvCacheMemoryBytes: budget.kvCacheMemoryBytes }),

@@ -20,6 +20,8 @@ function optional<S extends z.ZodType>(schema: S): z.ZodOptional<S> {
 }
 
 const engineFields = {
+  engine: withDefault(engineShape.engine, engineDefaults.engine),
+  simulated: optional(engineShape.simulated),
   loadFormat: withDefault(engineShape.loadFormat, engineDefaults.loadFormat),
   quantization: withDefault(engineShape.quantization, engineDefaults.quantization),
   threads: withDefault(engineShape.threads, engineDefaults.threads),

@@ -37,6 +37,7 @@ export function checkpointCheck(model: ResolvedModel): Check {
     run: () => {
       const { architecture, vocabSize } = readCheckpointFacts(model.path);
       const bytes = weightBytes(model.path);
+      if (model.engine === 'simulated') return ok(`${architecture}, SIMULATED, vocabulary of ${vocabSize}`);
       if (model.loadFormat === 'dummy')
         return ok(`${architecture}, random weights, vocabulary of ${vocabSize}`);
       if (bytes === 0)
@@ -75,7 +76,9 @@ export const engineCheck: Check = {
   fix: orMendFiles(
     'run "npm ci" again; if it stays, the processor or operating system may lack what ONNX Runtime needs',
   ),
-  run: async ({ models }) => {
+  run: async ({ models: configured }) => {
+    const models = configured.filter(({ engine }) => engine === 'onnx');
+    if (models.length === 0) return ok('SIMULATED engines only: nothing to load');
     const sized = models.map((model) => ({ model, bytes: weightBytes(model.path) }));
     const usable = sized.filter(({ model, bytes }) => bytes > 0 || model.loadFormat === 'dummy');
     const smallest = usable.sort((a, b) => a.bytes - b.bytes)[0];

@@ -1,15 +1,14 @@
-import { createSubserver, unionNeeds } from '../../actors/subserver/index.ts';
+import { createSubserver } from '../../actors/subserver/index.ts';
 import type { Subserver, SubserverOptions } from '../../actors/subserver/index.ts';
 import { TokenrailError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import type { Engine, EngineInfo } from '../../engine/engine.ts';
-import { createOnnxEngine } from '../../engine/onnx/index.ts';
-import type { Router } from '../../routers/router.ts';
+import type { EngineInfo } from '../../engine/engine.ts';
 import { createPolicy } from '../../scheduling/index.ts';
 import { connectNats } from '../../transport/nats.ts';
 import { Subjects } from '../../transport/subjects.ts';
 import type { ResolvedConfig } from '../config/deployment.ts';
 import type { ResolvedModel } from '../config/models.ts';
+import { createEngine } from '../create-engine.ts';
 import { loadRouters } from '../load-routers.ts';
 import type { RoleContext, RunningRole } from './role.ts';
 
@@ -26,24 +25,6 @@ export interface SubserverRoleContext extends RoleContext {
   replica?: string | undefined;
   /** Ids from here on are padding. Absent: the checkpoint's own vocabulary decides. */
   maskIdsFrom?: number | undefined;
-}
-
-function engineOf(
-  model: ResolvedModel,
-  routers: ReadonlyMap<string, Router>,
-  context: SubserverRoleContext,
-): Engine {
-  const { name: _name, id, path, numReplicas: _replicas, policy: _policy, ...settings } = model;
-  return createOnnxEngine(
-    {
-      ...settings,
-      modelDir: path,
-      modelId: id,
-      needs: unionNeeds([...routers.values()].map(({ needs }) => needs)),
-      ...(context.maskIdsFrom === undefined ? {} : { maskIdsFrom: context.maskIdsFrom }),
-    },
-    { logger: context.logger, clock: context.clock },
-  );
 }
 
 /** The configured model of that name. @throws TokenrailError `config_invalid` */
@@ -81,7 +62,7 @@ export async function startSubserverRole(context: SubserverRoleContext): Promise
   const model = findModel(resolved, context.modelName);
   const routers = await loadRouters(resolved, model.id);
   const replica = context.replica ?? newId('r', Math.random, 8);
-  const engine = engineOf(model, routers, context);
+  const engine = createEngine(resolved, model, routers, context);
   const bus = await connectNats({
     servers: context.natsUrl,
     inboxPrefix: new Subjects(resolved.deployment.namespace).inbox('subserver', replica, 'request'),

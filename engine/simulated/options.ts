@@ -66,7 +66,8 @@ export function completeSimulatedOptions(options: SimulatedEngineOptions): Compl
 /** A router that reads logits would decide about noise without a word. @throws TokenrailError `config_invalid` */
 function refuseNeeds(needs: SignalNeeds): void {
   for (const [name, value] of Object.entries(needs)) {
-    if (value !== undefined && value !== false)
+    const isAsked = Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
+    if (isAsked)
       throw wrong('needs', `: a router needs "${name}", and a simulated engine has no logits or vectors`);
   }
 }

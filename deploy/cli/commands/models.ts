@@ -15,6 +15,7 @@ function factsOf(model: ResolvedModel): Record<string, unknown> {
     vocabSize: facts.vocabSize,
     maxModelLen: model.maxModelLenTokens ?? facts.maxPositions,
     weightBytes: weightBytes(model.path),
+    engine: model.engine,
     hasRandomWeights: model.loadFormat === 'dummy',
     quantization: model.quantization,
     replicas: model.numReplicas,
@@ -22,7 +23,8 @@ function factsOf(model: ResolvedModel): Record<string, unknown> {
   };
 }
 
-function weightsLabel({ loadFormat, path }: ResolvedModel): string {
+function weightsLabel({ engine, loadFormat, path }: ResolvedModel): string {
+  if (engine === 'simulated') return 'SIMULATED';
   if (loadFormat === 'dummy') return 'RANDOM WEIGHTS';
   const bytes = weightBytes(path);
   return bytes === 0 ? 'NO WEIGHTS (no .safetensors file)' : formatBytes(bytes);

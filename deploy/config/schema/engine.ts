@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { field } from '../fields.ts';
 import { parsePolicy } from '../text-forms.ts';
+import { simulatedSchema } from './simulated.ts';
 
 const section = 'engine';
 
@@ -22,6 +23,17 @@ export type PolicyConfig = Readonly<z.output<typeof policySchema>>;
 
 /** Settings of one model's engine and scheduler: given for all models, or for one in its entry. */
 export const engineShape = {
+  engine: field(z.enum(['onnx', 'simulated']), {
+    section,
+    placeholder: 'KIND',
+    help: 'What runs the model: "onnx" the checkpoint, "simulated" nothing: steps take given times and tokens mean nothing (labelled so everywhere).',
+  }),
+  simulated: field(simulatedSchema, {
+    section,
+    placeholder: 'KEYS',
+    help: 'What a simulated engine imitates: step-ms and more, see "Simulated engines". In the file only.',
+    defaultText: 'none; needed with engine: simulated',
+  }),
   loadFormat: field(z.enum(['auto', 'dummy']), {
     section,
     placeholder: 'FORMAT',
@@ -80,6 +92,7 @@ export const engineShape = {
 
 /** Defaults of {@link engineShape}; what is missing here is optional. */
 export const engineDefaults = {
+  engine: 'onnx',
   loadFormat: 'auto',
   quantization: 'none',
   threads: 0,
