@@ -1,5 +1,16 @@
 import type { SamplingParams } from '../core/request.ts';
 
+/**
+ * A small trained network that the engine runs beside the model, over all rows of a step at once: one score per
+ * row. What it reads (hidden vector, largest logits, embedding of the sampled token) follows from its file.
+ */
+export interface HeadSpec {
+  /** Its safetensors file; also the key of its score in `scores`. Relative to the working directory. */
+  file: string;
+  /** What the file must hold by its metadata, such as `LinearHead`. Default: whatever it says. */
+  architecture?: string;
+}
+
 /** What a router wants to see of each row; the engine computes nothing that nobody asked for. */
 export interface SignalNeeds {
   /** The k largest raw logits, descending, with their ids. */
@@ -10,6 +21,8 @@ export interface SignalNeeds {
   embedding?: boolean;
   /** A copy of the raw logits. Expensive: vocabulary × 4 bytes per row and step. */
   logits?: boolean;
+  /** Networks whose scores are wanted. An engine knows those that it was created with. */
+  heads?: readonly HeadSpec[];
 }
 
 /** One request's part of a step. */
@@ -49,6 +62,8 @@ export interface SampledRow {
   hidden?: Float32Array;
   embedding?: Float32Array;
   logits?: Float32Array;
+  /** Score of each head, by its file: sigmoid of its output, in [0, 1]; NaN where its inputs are not finite. */
+  scores?: Readonly<Record<string, number>>;
 }
 
 /** A row that failed alone: NaN or infinite logits. The other rows of the step stand. */
@@ -67,8 +82,10 @@ export type StepOutcome =
 
 /** Where the time of a step went, in milliseconds, measured inside the engine. */
 export interface StepTiming {
-  /** Inside the runtime's `run()`. */
+  /** Inside the runtime's `run()`, heads included. */
   runMs: number;
+  /** Of that, inside the heads. Absent: there are none. */
+  headMs?: number;
   /** The whole step inside the engine: preparing, running, sampling. */
   totalMs: number;
 }

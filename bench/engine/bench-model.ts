@@ -1,4 +1,5 @@
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { packageRoot } from '../../deploy/config/package-root.ts';
 import { DummyWeights } from '../../engine/onnx/checkpoint/dummy-weights.ts';
 import type { ModelConfig } from '../../engine/onnx/checkpoint/model-config.ts';
 import { readModelConfig } from '../../engine/onnx/checkpoint/read-config.ts';
@@ -12,7 +13,7 @@ import { StepOutputs } from '../../engine/onnx/runtime/step-outputs.ts';
 import { writeWeights, type Quantization } from '../../engine/onnx/weights/write-weights.ts';
 import { BatchedAttention } from './batched-attention.ts';
 
-export const SMOLLM2_DIR = fileURLToPath(new URL('../fixtures/smollm2-135m', import.meta.url));
+export const SMOLLM2_DIR = join(packageRoot, 'bench', 'fixtures', 'smollm2-135m');
 
 export interface BenchSettings {
   quantization: Quantization;
@@ -45,7 +46,7 @@ export function openBenchModel(settings: BenchSettings): BenchModel {
   const spec = { config, topK: 64, sampledVocab: config.vocabSize };
   const options = { numThreads: settings.numThreads, sharesWeights: settings.quantization === 'none' };
   const split = openSession(
-    files.writeGraph(rows, buildDecoderGraph(files.weights, { ...spec, rows })),
+    files.writeGraph(`decoder-${rows}`, buildDecoderGraph(files.weights, { ...spec, rows })),
     options,
   );
   const batchedGraph = buildDecoderGraph(
@@ -53,7 +54,7 @@ export function openBenchModel(settings: BenchSettings): BenchModel {
     { ...spec, rows },
     (graph) => new BatchedAttention(graph, config, rows),
   );
-  const batched = openSession(files.writeGraph(0, batchedGraph), options);
+  const batched = openSession(files.writeGraph('batched', batchedGraph), options);
   files.removeNames();
   const idle = new SequenceCache(config, 1);
   const caches = Array.from({ length: rows }, () => new SequenceCache(config, maxModelLenTokens));

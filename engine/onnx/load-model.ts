@@ -4,6 +4,9 @@ import { DummyWeights } from './checkpoint/dummy-weights.ts';
 import type { ModelConfig } from './checkpoint/model-config.ts';
 import { readModelConfig } from './checkpoint/read-config.ts';
 import { buildDecoderGraph } from './graph/decoder-graph.ts';
+import type { Head } from './heads/head.ts';
+import { describeHead, loadHeads } from './heads/load-heads.ts';
+import { checkFit, openHeads, type OpenHead } from './heads/open-head.ts';
 import { engineLimits, type EngineLimits } from './limits.ts';
 import { ModelFiles } from './model-files.ts';
 import type { ResolvedOptions } from './options.ts';
@@ -23,6 +26,8 @@ export interface LoadedModel {
   config: ModelConfig;
   limits: EngineLimits;
   runner: RaggedRunner;
+  /** By the file that their spec names. */
+  heads: ReadonlyMap<string, Head>;
   files: ModelFiles;
   notes: readonly string[];
 }
@@ -33,7 +38,24 @@ export interface LoadedModel {
  */
 export function loadModel(options: ResolvedOptions, open: typeof openSession = openSession): LoadedModel {
   const config = readModelConfig(options.modelDir);
-  const limits = engineLimits(config, options);
+  const opened = openHeads(options.heads);
+  try {
+    const topK = Math.max(options.topK, ...opened.map(({ shape }) => shape.topK));
+    const limits = engineLimits(config, { ...options, topK });
+    for (const head of opened) checkFit(head, config, limits.sampledVocab);
+    return loadFiles(options, config, limits, opened, open);
+  } finally {
+    for (const { file } of opened) file.close();
+  }
+}
+
+function loadFiles(
+  options: ResolvedOptions,
+  config: ModelConfig,
+  limits: EngineLimits,
+  opened: readonly OpenHead[],
+  open: typeof openSession,
+): LoadedModel {
   const source =
     options.loadFormat === 'dummy'
       ? new DummyWeights(options.seedForDummy, !config.tieWordEmbeddings)
@@ -47,15 +69,11 @@ export function loadModel(options: ResolvedOptions, open: typeof openSession = o
     });
     const sharesWeights =
       options.quantization === 'none' && files.weights.totalBytes > MAX_PACKED_FLOAT_BYTES;
-    const openTracked = (path: string): Session => {
+    return openGraphs(options, config, limits, opened, files, (path) => {
       const session = open(path, { numThreads: options.numThreads, sharesWeights });
       sessions.push(session);
       return session;
-    };
-    const runner = openLadder(config, limits, files, openTracked);
-    files.removeNames();
-    const kvNote = chooseKvPath(runner, config, limits, options.forceCopiedKv);
-    return { config, limits, runner, files, notes: [kvNote, ...describe(options, limits, files)] };
+    });
   } catch (error) {
     for (const session of sessions) session.dispose();
     files.close();
@@ -63,6 +81,22 @@ export function loadModel(options: ResolvedOptions, open: typeof openSession = o
   } finally {
     source.close();
   }
+}
+
+function openGraphs(
+  options: ResolvedOptions,
+  config: ModelConfig,
+  limits: EngineLimits,
+  opened: readonly OpenHead[],
+  files: ModelFiles,
+  open: (path: string) => Session,
+): LoadedModel {
+  const runner = openLadder(config, limits, files, open);
+  const notes = [...describe(options, limits, files), ...opened.map(describeHead)];
+  const heads = new Map(loadHeads(opened, files, limits.topK, open).map((head) => [head.file, head]));
+  files.removeNames();
+  const kvNote = chooseKvPath(runner, config, limits, options.forceCopiedKv);
+  return { config, limits, runner, heads, files, notes: [kvNote, ...notes] };
 }
 
 function openLadder(
@@ -74,7 +108,7 @@ function openLadder(
   const spec = { config, topK: limits.topK, sampledVocab: limits.sampledVocab };
   const idle = new SequenceCache(config, 1);
   const ladder = limits.ladderRows.map((rows) => {
-    const path = files.writeGraph(rows, buildDecoderGraph(files.weights, { ...spec, rows }));
+    const path = files.writeGraph(`decoder-${rows}`, buildDecoderGraph(files.weights, { ...spec, rows }));
     return new GraphSlots(open(path), rows, config.numLayers, idle);
   });
   return new RaggedRunner(ladder, new StepOutputs(spec), 'in-place');

@@ -23,8 +23,8 @@ export class ModelFiles {
     }
   }
 
-  writeGraph(rows: number, model: Uint8Array): string {
-    const path = join(this.directory, `decoder-${rows}.onnx`);
+  writeGraph(name: string, model: Uint8Array): string {
+    const path = join(this.directory, `${name}.onnx`);
     writeFileSync(path, model);
     return path;
   }

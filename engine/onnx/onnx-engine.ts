@@ -3,7 +3,7 @@ import { TokenrailError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import type { Engine, EngineInfo, StepBatch, StepOutcome } from '../engine.ts';
 import type { EngineWorker } from './engine-worker.ts';
-import type { FromWorker } from './protocol.ts';
+import type { FromWorker, OfferedSignals } from './protocol.ts';
 import { checkBatch } from './step-validation.ts';
 
 export interface OnnxEngineDeps {
@@ -17,7 +17,7 @@ export class OnnxEngine implements Engine {
   private readonly deps: OnnxEngineDeps;
   private worker: EngineWorker | undefined;
   private info: EngineInfo | undefined;
-  private topK = 0;
+  private offered: OfferedSignals = { topK: 0, heads: [] };
   private failure: TokenrailError | undefined;
   /** Tokens fed per sequence. */
   private readonly lengths = new Map<number, number>();
@@ -57,7 +57,7 @@ export class OnnxEngine implements Engine {
       return;
     }
     if (info === undefined) throw new TokenrailError('illegal_state', 'the engine has not started');
-    checkBatch(batch, info, this.lengths, this.topK);
+    checkBatch(batch, info, this.lengths, this.offered);
     for (const row of batch.rows) this.lengths.set(row.seq, row.past + row.tokens.length);
     this.inFlight = onDone;
     this.worker?.post({ kind: 'step', rows: batch.rows, needs: batch.needs });
@@ -90,7 +90,7 @@ export class OnnxEngine implements Engine {
   private onMessage(message: FromWorker): void {
     switch (message.kind) {
       case 'started':
-        this.onStarted(message.info, message.topK);
+        this.onStarted(message.info, message.offered);
         return;
       case 'done':
         this.finishStep({ ok: true, rows: message.rows, timing: message.timing });
@@ -100,9 +100,9 @@ export class OnnxEngine implements Engine {
     }
   }
 
-  private onStarted(info: EngineInfo, topK: number): void {
+  private onStarted(info: EngineInfo, offered: OfferedSignals): void {
     this.info = info;
-    this.topK = topK;
+    this.offered = offered;
     for (const note of info.notes) {
       if (note.startsWith('warning')) this.deps.logger.warn({ note }, 'engine');
     }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { TokenrailError } from '../../core/errors.ts';
-import type { SignalNeeds } from '../engine.ts';
+import type { HeadSpec, SignalNeeds } from '../engine.ts';
 import type { Quantization } from './weights/write-weights.ts';
 
 /** How to load and run one model. */
@@ -52,6 +52,7 @@ export interface ResolvedOptions {
   blockSizeTokens: number;
   maskIdsFrom: number | undefined;
   topK: number;
+  heads: readonly HeadSpec[];
   seedForDummy: number;
   /** For tests: skip the self-test and copy keys and values. */
   forceCopiedKv: boolean;
@@ -73,6 +74,7 @@ export function resolveOptions(options: OnnxEngineOptions): ResolvedOptions {
     maskIdsFrom: options.maskIdsFrom,
     // Two at least: the margin between the best two is a signal of its own.
     topK: Math.max(2, options.topK ?? DEFAULT_TOP_K, options.needs?.topK ?? 0),
+    heads: options.needs?.heads ?? [],
     seedForDummy: options.seedForDummy ?? 0,
     forceCopiedKv: false,
   };

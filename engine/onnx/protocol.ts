@@ -7,9 +7,16 @@ export type ToWorker =
   | { kind: 'release'; seqs: readonly number[] }
   | { kind: 'close' };
 
+/** What a step's needs may ask for. */
+export interface OfferedSignals {
+  /** Largest `topK`. */
+  topK: number;
+  /** Files of the heads. */
+  heads: readonly string[];
+}
+
 /** Messages from the worker. */
 export type FromWorker =
-  /** topK: largest `needs.topK` that a step may have. */
-  | { kind: 'started'; info: EngineInfo; topK: number }
+  | { kind: 'started'; info: EngineInfo; offered: OfferedSignals }
   | { kind: 'failed'; code: ErrorCode; message: string }
   | { kind: 'done'; rows: readonly RowResult[]; timing: StepTiming };

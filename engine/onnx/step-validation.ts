@@ -1,19 +1,20 @@
 import { TokenrailError } from '../../core/errors.ts';
-import type { EngineInfo, StepBatch, StepRow } from '../engine.ts';
+import type { EngineInfo, SignalNeeds, StepBatch, StepRow } from '../engine.ts';
+import type { OfferedSignals } from './protocol.ts';
 
 const illegal = (message: string): TokenrailError => new TokenrailError('illegal_state', message);
 
 /**
  * Refuses a batch that the graph would answer with garbage or not at all.
  * @param lengths tokens whose KV each known sequence holds
- * @param topK width of the graph's top-k
+ * @param offered what the graphs can give
  * @throws TokenrailError `illegal_state`
  */
 export function checkBatch(
   batch: StepBatch,
   info: EngineInfo,
   lengths: ReadonlyMap<number, number>,
-  topK: number,
+  offered: OfferedSignals,
 ): void {
   const { rows, needs } = batch;
   if (rows.length === 0) throw illegal('a step needs at least one row');
@@ -22,12 +23,19 @@ export function checkBatch(
   }
   if (new Set(rows.map((row) => row.seq)).size < rows.length)
     throw illegal('a sequence occurs twice in one step');
+  checkNeeds(needs, offered);
+  for (const row of rows) checkRow(row, info, lengths.get(row.seq) ?? 0);
+}
+
+function checkNeeds(needs: SignalNeeds, { topK, heads }: OfferedSignals): void {
   if ((needs.topK ?? 0) > topK) {
     throw illegal(
       `the graph's top-k has ${topK} entries, ${needs.topK} are needed; declare it when creating the engine`,
     );
   }
-  for (const row of rows) checkRow(row, info, lengths.get(row.seq) ?? 0);
+  const unknown = needs.heads?.find(({ file }) => !heads.includes(file));
+  if (unknown !== undefined)
+    throw illegal(`head ${unknown.file} was not loaded; declare it when creating the engine`);
 }
 
 function checkRow(row: StepRow, info: EngineInfo, length: number): void {

@@ -1,7 +1,9 @@
 import type { EngineInfo, RowResult, SignalNeeds, StepRow, StepTiming } from '../engine.ts';
 import { countParameters } from './checkpoint/expected-tensors.ts';
 import { loadModel, type LoadedModel } from './load-model.ts';
+import { scoreRows } from './heads/score-rows.ts';
 import type { ResolvedOptions } from './options.ts';
+import type { OfferedSignals } from './protocol.ts';
 import { failedRow, sampledRow, unsampledRow, type ResultContext } from './row-result.ts';
 import { CachePool } from './runtime/sequence-cache.ts';
 import { stepNowMs } from './step-timer.ts';
@@ -10,8 +12,8 @@ import { WEIGHT } from './weights/weight-names.ts';
 /** Everything of the engine that runs on the worker's thread; synchronous throughout. */
 export class WorkerCore {
   readonly info: EngineInfo;
-  /** Largest `needs.topK` of a step. Where the vocabulary is smaller, rows bring all of it. */
-  readonly topK: number;
+  /** Where the vocabulary is smaller than `topK`, rows bring all of it. */
+  readonly offered: OfferedSignals;
   private readonly model: LoadedModel;
   private readonly caches: CachePool;
   private readonly context: ResultContext;
@@ -19,7 +21,7 @@ export class WorkerCore {
   /** Loads the model. @throws TokenrailError `checkpoint_invalid`, `config_invalid`, `engine_failed` */
   constructor(options: ResolvedOptions) {
     this.model = loadModel(options);
-    this.topK = options.topK;
+    this.offered = { topK: options.topK, heads: [...this.model.heads.keys()] };
     const { config, limits, files } = this.model;
     this.caches = new CachePool(config, limits.maxModelLenTokens, limits.maxNumSeqs);
     this.context = {
@@ -61,7 +63,12 @@ export class WorkerCore {
       if (!areFinite) return failedRow(row.seq);
       return position < 0 ? unsampledRow(row.seq) : sampledRow(row, outputs, position, needs, this.context);
     });
-    return { rows: results, timing: { runMs, totalMs: stepNowMs() - startMs } };
+    if (needs.heads === undefined)
+      return { rows: results, timing: { runMs, totalMs: stepNowMs() - startMs } };
+    const headStartMs = stepNowMs();
+    scoreRows(this.model.heads, needs, results, firstPositions, outputs);
+    const headMs = stepNowMs() - headStartMs;
+    return { rows: results, timing: { runMs: runMs + headMs, headMs, totalMs: stepNowMs() - startMs } };
   }
 
   release(seqs: readonly number[]): void {
@@ -73,6 +80,7 @@ export class WorkerCore {
 
   close(): void {
     this.model.runner.close();
+    for (const head of this.model.heads.values()) head.close();
     this.model.files.close();
   }
 }

@@ -33,7 +33,7 @@ function main(): void {
     }
     if (message.kind === 'close') port.close();
   });
-  send({ kind: 'started', info: core.info, topK: core.topK });
+  send({ kind: 'started', info: core.info, offered: core.offered });
 }
 
 function handle(core: WorkerCore, message: ToWorker, send: (message: FromWorker) => void): void {

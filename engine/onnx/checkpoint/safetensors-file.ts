@@ -15,6 +15,11 @@ export interface TensorEntry {
   end: number;
 }
 
+interface Header {
+  entries: ReadonlyMap<string, TensorEntry>;
+  metadata: ReadonlyMap<string, string>;
+}
+
 /** Length field of the format (8 bytes) and its own limit for the JSON header. */
 const PREFIX_BYTES = 8;
 const MAX_HEADER_BYTES = 100_000_000;
@@ -25,19 +30,22 @@ const MAX_READ_BYTES = 1 << 30;
 export class SafetensorsFile {
   readonly path: string;
   readonly entries: ReadonlyMap<string, TensorEntry>;
+  /** The format's free texts (`__metadata__`). */
+  readonly metadata: ReadonlyMap<string, string>;
   private readonly fd: number;
 
-  private constructor(path: string, fd: number, entries: ReadonlyMap<string, TensorEntry>) {
+  private constructor(path: string, fd: number, header: Header) {
     this.path = path;
     this.fd = fd;
-    this.entries = entries;
+    this.entries = header.entries;
+    this.metadata = header.metadata;
   }
 
   /** @throws TokenrailError `checkpoint_invalid` naming the file with expected and actual sizes */
   static open(path: string): SafetensorsFile {
     const fd = openForReading(path);
     try {
-      return new SafetensorsFile(path, fd, readEntries(path, fd));
+      return new SafetensorsFile(path, fd, readHeader(path, fd));
     } catch (error) {
       closeSync(fd);
       throw error;
@@ -80,7 +88,7 @@ function readFully(path: string, fd: number, target: Uint8Array, position: numbe
   }
 }
 
-function readEntries(path: string, fd: number): Map<string, TensorEntry> {
+function readHeader(path: string, fd: number): Header {
   const sizeBytes = fstatSync(fd).size;
   const head = new Uint8Array(Math.min(sizeBytes, 64));
   readFully(path, fd, head, 0);
@@ -106,12 +114,7 @@ function readEntries(path: string, fd: number): Map<string, TensorEntry> {
   return parseHeader(path, header, dataStart, sizeBytes);
 }
 
-function parseHeader(
-  path: string,
-  header: Uint8Array,
-  dataStart: number,
-  sizeBytes: number,
-): Map<string, TensorEntry> {
+function parseHeader(path: string, header: Uint8Array, dataStart: number, sizeBytes: number): Header {
   let parsed: unknown;
   try {
     parsed = JSON.parse(Buffer.from(header).toString('utf8'));
@@ -131,7 +134,12 @@ function parseHeader(
   if (expectedBytes !== sizeBytes) {
     throw checkpointError(`${path} has ${sizeBytes} bytes, its header describes ${expectedBytes}`);
   }
-  return entries;
+  return { entries, metadata: textsOf((parsed as { __metadata__?: unknown }).__metadata__) };
+}
+
+function textsOf(metadata: unknown): Map<string, string> {
+  const fields = typeof metadata === 'object' && metadata !== null ? Object.entries(metadata) : [];
+  return new Map(fields.filter((field): field is [string, string] => typeof field[1] === 'string'));
 }
 
 function parseEntry(path: string, name: string, value: unknown, dataStart: number): TensorEntry {

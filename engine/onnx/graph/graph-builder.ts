@@ -96,6 +96,12 @@ export class GraphBuilder {
     return name;
   }
 
+  /** x · Wᵀ + b for a matrix x, with a weight of the file as it is stored: [outputs, inputs]. */
+  gemm(x: string, weight: string, bias: string, output: string): string {
+    const inputs = [x, this.weight(weight), this.weight(bias)];
+    return this.node('Gemm', inputs, output, { ints: { transB: 1 } });
+  }
+
   /** x · Wᵀ with a weight written by `writeWeights`, float32 or int4, whichever the file holds. */
   linear(x: string, weight: string, size: { inputs: number; outputs: number }, output: string): string {
     if (!this.weights.tensors.has(scalesOf(weight)))
@@ -122,7 +128,8 @@ export class GraphBuilder {
     this.outputs.push({ name, type: { sequenceType: { elemType } } });
   }
 
-  encode(): Uint8Array {
+  /** @param name of the graph, for tools that show it */
+  encode(name = 'decoder'): Uint8Array {
     return encodeModel({
       irVersion: IR_VERSION,
       producerName: 'tokenrail',
@@ -131,7 +138,7 @@ export class GraphBuilder {
         { domain: MICROSOFT, version: 1 },
       ],
       graph: {
-        name: 'decoder',
+        name,
         node: this.nodes,
         input: this.inputs,
         output: this.outputs,

@@ -30,6 +30,12 @@ export class OutputBuffer {
     return tensor;
   }
 
+  /** The first entries as a matrix [count, width], for another graph to read; holds until the next run. */
+  matrix(count: number): RawTensor {
+    const data = this.buffer.subarray(0, count * this.width);
+    return { type: this.type, dims: [count, this.width], data, location: 'cpu' };
+  }
+
   /** Takes over a result that the runtime allocated itself. */
   copyFrom(result: RawTensor | undefined): void {
     const data = result?.data;

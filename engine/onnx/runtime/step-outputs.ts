@@ -1,6 +1,6 @@
 import type { GraphSpec } from '../graph/graph-spec.ts';
 import { OUTPUT } from '../graph/io-names.ts';
-import type { Fetches, RunResult } from './ort-session.ts';
+import type { Fetches, RawTensor, RunResult } from './ort-session.ts';
 import { OutputBuffer } from './output-buffer.ts';
 
 /** The numbers that describe one position. */
@@ -75,6 +75,11 @@ export class StepOutputs {
       if (!Number.isFinite(this.tokenSums.scalar(token))) return false;
     }
     return true;
+  }
+
+  /** What heads read of the first `count` positions, where it lies: [count, hidden] and [count, k]. */
+  matrices(count: number): { hidden: RawTensor; topValues: RawTensor } {
+    return { hidden: this.hiddenBuffer.matrix(count), topValues: this.topValuesBuffer.matrix(count) };
   }
 
   /** A view; copy it before the next run. */

@@ -53,7 +53,7 @@ function setUp(): { engine: OnnxEngine; worker: FakeWorker } {
 async function started(): Promise<{ engine: OnnxEngine; worker: FakeWorker }> {
   const { engine, worker } = setUp();
   const start = engine.start();
-  worker.send({ kind: 'started', info: INFO, topK: 2 });
+  worker.send({ kind: 'started', info: INFO, offered: { topK: 2, heads: [] } });
   await start;
   return { engine, worker };
 }
@@ -156,7 +156,11 @@ it('a slower KV path is warned of', async () => {
   const engine = new OnnxEngine(() => worker, { logger, clock: new SystemClock() });
   const start = engine.start();
   const note = 'warning: KV cache: copied every step, slower (why)';
-  worker.send({ kind: 'started', info: { ...INFO, notes: [note, 'threads: 1'] }, topK: 2 });
+  worker.send({
+    kind: 'started',
+    info: { ...INFO, notes: [note, 'threads: 1'] },
+    offered: { topK: 2, heads: [] },
+  });
   expect((await start).notes).toContain(note);
   expect(warnings).toEqual([{ note }]);
 });
