@@ -1,4 +1,7 @@
 import type { EndReason, ModelId, RequestLimits, SamplingParams } from '../core/request.ts';
+import type { Beacon, Heartbeat, PlanMessage } from './load-messages.ts';
+
+export type * from './load-messages.ts';
 
 /** Version of the wire protocol. A frame of another version is counted and dropped. */
 export const PROTOCOL_VERSION = 1;
@@ -169,43 +172,6 @@ export interface Abort {
   at?: number;
 }
 
-/** subserver → those it shares requests with. */
-export interface Beacon {
-  kind: 'beacon';
-  model: ModelId;
-  replica: string;
-  /** Rows of the step in flight; 0 = idle. */
-  rowsRunning: number;
-  /** Expected time until the step in flight ends, in milliseconds; 0 when idle. */
-  stepLeftMs: number;
-  waiting: number;
-  /** Requests alive whose home is this replica. */
-  aliveAtHome: number;
-}
-
-export type SubserverState = 'starting' | 'serving' | 'draining' | 'stopped' | 'failed';
-
-/** subserver → all, and the answer to a {@link Probe}. */
-export interface Heartbeat {
-  kind: 'heartbeat';
-  model: ModelId;
-  replica: string;
-  /** Differs after each start of the process. */
-  instance: string;
-  configHash: string;
-  state: SubserverState;
-  running: number;
-  waiting: number;
-  pending: number;
-  kvUsedBlocks: number;
-  kvTotalBlocks: number;
-  maxModelLenTokens: number;
-  /** Time since the step in flight began, 0 when idle: a hung engine shows here. */
-  stepAgeMs: number;
-  /** Monotonic counters by name, for /metrics. */
-  counters: Readonly<Record<string, number>>;
-}
-
 /** anyone → replica subject, with a reply: answered by a {@link Heartbeat}. */
 export interface Probe {
   kind: 'probe';
@@ -223,6 +189,7 @@ export type Message =
   | Release
   | Abort
   | Beacon
+  | PlanMessage
   | Heartbeat
   | Probe;
 

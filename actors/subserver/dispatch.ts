@@ -82,6 +82,7 @@ export class Dispatcher {
       case 'tokens':
       case 'finish':
       case 'heartbeat':
+      case 'plan':
         this.context.counters.add('dropped_messages'); // not for a subserver
     }
   }

@@ -9,16 +9,21 @@ import type {
   Finish,
   Heartbeat,
   HomeAddress,
+  LoadEstimates,
   Message,
   MessageKind,
   NeedsPrefix,
   PeerLoc,
   PeerReq,
+  PlanMessage,
+  PlannedPolicy,
+  PlanStep,
   Probe,
   Progress,
   Reject,
   Release,
   RequestInit,
+  SchedulingReport,
   TokenOrigins,
   Tokens,
 } from '../../transport/messages.ts';
@@ -166,6 +171,44 @@ const finish = record({
   replica: maybe(wireNameArbitrary),
 }).map(noUndefined);
 
+const share = fc.double({ min: 0, max: 1, noNaN: true }).map((value) => value + 0);
+const estimates: fc.Arbitrary<LoadEstimates> = record({
+  routing: fc.array(share, { maxLength: 4 }),
+  commits: fc.array(duration, { maxLength: 4 }),
+  curve: fc
+    .uniqueArray(fc.tuple(fc.integer({ min: 1, max: 300 }), duration), {
+      maxLength: 20,
+      selector: ([rows]) => rows,
+    })
+    .map((points) => points.sort((a, b) => a[0] - b[0])),
+  jitter: duration,
+  overlapFactor: fc.double({ min: 1e-9, max: 1, noNaN: true }),
+  numOutcomes: count,
+  maxNumSeqs: fc.integer({ min: 1, max: 0xffff_ffff }),
+});
+const threshold = fc.integer({ min: 1, max: 4000 });
+const plannedPolicy: fc.Arbitrary<PlannedPolicy> = record({
+  kind: fc.constantFrom('eager', 'threshold', 'look-ahead', 'of-a-later-version'),
+  threshold: maybe(fc.oneof(threshold, fc.array(threshold, { minLength: 1, maxLength: 9 }))),
+  kappa: maybe(duration),
+  maxWaitMs: maybe(duration),
+}).map(noUndefined);
+const planStep: fc.Arbitrary<PlanStep> = record({
+  alive: fc.integer({ min: 1, max: 5000 }),
+  name: text,
+  tokensPerSecond: duration,
+  policies: fc.array(plannedPolicy, { minLength: 1, maxLength: 4 }),
+});
+const scheduling: fc.Arbitrary<SchedulingReport> = record({
+  policy: text,
+  reason: text,
+  alive: count,
+  threshold: maybe(count),
+  predictedTokensPerSecond: maybe(duration),
+  measuredTokensPerSecond: maybe(duration),
+  estimates: maybe(estimates),
+}).map(noUndefined);
+
 /** One arbitrary per kind of message. */
 export const messageArbitraries: {
   readonly [K in MessageKind]: fc.Arbitrary<Extract<Message, { kind: K }>>;
@@ -214,6 +257,16 @@ export const messageArbitraries: {
     stepLeftMs: duration,
     waiting: count,
     aliveAtHome: count,
+    isDeciding: maybe(fc.boolean()),
+    estimates: maybe(estimates),
+  }).map(noUndefined),
+  plan: record({
+    kind: fc.constant<PlanMessage['kind']>('plan'),
+    model,
+    replica: wireNameArbitrary,
+    number: count,
+    routing: fc.array(fc.array(share, { maxLength: 4 }), { minLength: 1, maxLength: 4 }),
+    steps: fc.array(planStep, { minLength: 1, maxLength: 5 }),
   }),
   heartbeat: record({
     kind: fc.constant<Heartbeat['kind']>('heartbeat'),
@@ -230,7 +283,8 @@ export const messageArbitraries: {
     maxModelLenTokens: count,
     stepAgeMs: duration,
     counters: fc.dictionary(fieldName, count, { maxKeys: 8, noNullPrototype: true }),
-  }),
+    scheduling: maybe(scheduling),
+  }).map(noUndefined),
   probe: record({ kind: fc.constant<Probe['kind']>('probe') }),
 };
 

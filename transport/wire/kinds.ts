@@ -3,6 +3,7 @@ import { admitCodec, admittedCodec, rejectCodec } from './admission.ts';
 import { abortCodec, probeCodec, releaseCodec } from './control.ts';
 import { needsPrefixCodec, peerReqCodec, progressCodec } from './handoff.ts';
 import { beaconCodec, heartbeatCodec } from './load.ts';
+import { planCodec } from './plan.ts';
 import { finishCodec, tokensCodec } from './stream.ts';
 import type { TupleCodec } from './tuple-codec.ts';
 import { TupleReader } from './tuple-reader.ts';
@@ -22,6 +23,7 @@ export const KIND_NUMBERS: Readonly<Record<MessageKind, number>> = {
   beacon: 11,
   heartbeat: 12,
   probe: 13,
+  plan: 14,
 };
 
 const CODECS: { readonly [K in MessageKind]: TupleCodec<K> } = {
@@ -38,6 +40,7 @@ const CODECS: { readonly [K in MessageKind]: TupleCodec<K> } = {
   beacon: beaconCodec,
   heartbeat: heartbeatCodec,
   probe: probeCodec,
+  plan: planCodec,
 };
 
 /** Codecs by kind number; each pairs with its own kind by construction of the table above. */

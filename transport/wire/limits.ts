@@ -34,5 +34,14 @@ export const MAX_ALGO_TEXT_CHARS = 1024;
 export const MAX_ALGO_NUMBERS = 65_536;
 export const MAX_COUNTERS = 1024;
 
+/** Points of a curve of step times. */
+export const MAX_CURVE_POINTS = 64;
+
+/** Steps of a plan, one per number of requests alive. */
+export const MAX_PLAN_STEPS = 512;
+
+/** Entries of a table of thresholds. */
+export const MAX_THRESHOLDS = 4096;
+
 /** Arrays and maps inside each other; the deepest field of version 1 sits at 5. */
 export const MAX_NESTING = 16;

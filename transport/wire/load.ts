@@ -1,21 +1,38 @@
-import type { SubserverState } from '../messages.ts';
+import type { Beacon, Heartbeat, SubserverState } from '../messages.ts';
+import { packEstimates, packScheduling, readEstimates, readScheduling } from './estimates.ts';
 import { MAX_COUNTERS, MAX_NAME_CHARS } from './limits.ts';
 import { isFieldName } from './patterns.ts';
-import type { TupleCodec } from './tuple-codec.ts';
+import { withOptional, type TupleCodec } from './tuple-codec.ts';
 import type { TupleReader } from './tuple-reader.ts';
 
 export const beaconCodec: TupleCodec<'beacon'> = {
-  pack: (m) => [m.model, m.replica, m.rowsRunning, m.stepLeftMs, m.waiting, m.aliveAtHome],
-  read: (reader) => ({
-    kind: 'beacon',
-    model: reader.model('model'),
-    replica: reader.name('replica'),
-    rowsRunning: reader.int('rowsRunning'),
-    stepLeftMs: reader.number('stepLeftMs', 0),
-    waiting: reader.int('waiting'),
-    aliveAtHome: reader.int('aliveAtHome'),
-  }),
+  pack: (m) => [
+    m.model,
+    m.replica,
+    m.rowsRunning,
+    m.stepLeftMs,
+    m.waiting,
+    m.aliveAtHome,
+    m.isDeciding ?? null,
+    m.estimates === undefined ? null : packEstimates(m.estimates),
+  ],
+  read: (reader) => {
+    const beacon: Beacon = {
+      kind: 'beacon',
+      model: reader.model('model'),
+      replica: reader.name('replica'),
+      rowsRunning: reader.int('rowsRunning'),
+      stepLeftMs: reader.number('stepLeftMs', 0),
+      waiting: reader.int('waiting'),
+      aliveAtHome: reader.int('aliveAtHome'),
+    };
+    const isDeciding = reader.optional('isDeciding', isBoolean);
+    const estimates = reader.tupleOf('estimates', readEstimates);
+    return withOptional(beacon, { isDeciding, estimates });
+  },
 };
+
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 
 const STATES: readonly SubserverState[] = ['starting', 'serving', 'draining', 'stopped', 'failed'];
 
@@ -61,8 +78,16 @@ export const heartbeatCodec: TupleCodec<'heartbeat'> = {
     m.maxModelLenTokens,
     m.stepAgeMs,
     Object.entries(m.counters).flat(),
+    m.scheduling === undefined ? null : packScheduling(m.scheduling),
   ],
-  read: (reader) => ({
+  read: (reader) => {
+    const heartbeat = readHeartbeat(reader);
+    return withOptional(heartbeat, { scheduling: reader.tupleOf('scheduling', readScheduling) });
+  },
+};
+
+function readHeartbeat(reader: TupleReader): Heartbeat {
+  return {
     kind: 'heartbeat',
     model: reader.model('model'),
     replica: reader.name('replica'),
@@ -77,5 +102,5 @@ export const heartbeatCodec: TupleCodec<'heartbeat'> = {
     maxModelLenTokens: reader.int('maxModelLenTokens'),
     stepAgeMs: reader.number('stepAgeMs', 0),
     counters: readCounters(reader, 'counters'),
-  }),
-};
+  };
+}
