@@ -1,24 +1,33 @@
 /** What may stand in `needs`, and as what type. */
-const NEEDS: Readonly<Record<string, 'number' | 'boolean'>> = {
+const NEEDS: Readonly<Record<string, 'number' | 'boolean' | 'object'>> = {
   topK: 'number',
   hidden: 'boolean',
   embedding: 'boolean',
   logits: 'boolean',
+  heads: 'object',
 };
 
-const OPTIONAL_HOOKS = ['first', 'send', 'receive', 'signal'] as const;
+const OPTIONAL_HOOKS = ['first', 'choose', 'send', 'receive', 'signal'] as const;
 
 function checkNeeds(needs: unknown): string | undefined {
   if (typeof needs !== 'object' || needs === null) return 'needs must be an object';
   for (const [name, value] of Object.entries(needs)) {
     const type = NEEDS[name];
     if (type === undefined) return `needs.${name} is unknown; known: ${Object.keys(NEEDS).join(', ')}`;
-    if (value !== undefined && typeof value !== type) return `needs.${name} must be a ${type}`;
+    if (value !== undefined && typeof value !== type)
+      return `needs.${name} must be a ${type === 'object' ? 'list' : type}`;
   }
-  const { topK } = needs as { topK?: number };
+  const { topK, heads } = needs as { topK?: number; heads?: unknown };
+  if (heads !== undefined && !(Array.isArray(heads) && heads.every(isHead)))
+    return 'needs.heads must be a list of { file, architecture? }';
   if (topK !== undefined && !(Number.isInteger(topK) && topK >= 1))
     return 'needs.topK must be an integer ≥ 1';
   return undefined;
+}
+
+function isHead(value: unknown): boolean {
+  const { file, architecture } = (value ?? {}) as Record<string, unknown>;
+  return typeof file === 'string' && file !== '' && ['string', 'undefined'].includes(typeof architecture);
 }
 
 /** What keeps a value from being a router, named by its field; undefined if nothing does. */

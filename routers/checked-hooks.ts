@@ -2,7 +2,7 @@ import { STAY, type ModelId, type SamplingParams } from '../core/request.ts';
 import type { RoutingScope } from './checked-router.ts';
 import { checkDestination } from './checked-router.ts';
 import { defaultReceive, defaultSend } from './default-hooks.ts';
-import { callHook, routerError } from './router-error.ts';
+import { callHook, describeForeign, routerError } from './router-error.ts';
 import type { Incoming, ReceivePlan, RouteRow, Router, SendPlan, SequenceView } from './router.ts';
 
 /**
@@ -27,9 +27,9 @@ export function firstChecked(
  * The handoff that the router makes of the sequence.
  * @throws TokenrailError `router_failed` where the hook throws or its plan is no part of the sequence
  */
-export function sendChecked(router: Router, view: SequenceView, to: ModelId): SendPlan {
+export function sendChecked(router: Router, view: SequenceView, to: ModelId, row?: RouteRow): SendPlan {
   if (router.send === undefined) return defaultSend(view, to);
-  const plan = callHook(router, 'send', () => router.send?.(view, to));
+  const plan = callHook(router, 'send', () => router.send?.(view, to, row));
   if (!Number.isInteger(plan?.loc) || !Array.isArray(plan?.suffix)) {
     throw routerError(router, 'send must return { suffix, loc }');
   }
@@ -40,6 +40,17 @@ export function sendChecked(router: Router, view: SequenceView, to: ModelId): Se
   if (!isPart)
     throw routerError(router, `send returned a suffix that does not end the sequence's first ${loc} tokens`);
   return plan;
+}
+
+/**
+ * The token that the router has the row write.
+ * @throws TokenrailError `router_failed` where the hook throws or names no token of the vocabulary
+ */
+export function chooseChecked(router: Router, row: RouteRow, vocabSize: number): number {
+  if (router.choose === undefined) return row.sampled;
+  const token: unknown = callHook(router, 'choose', () => router.choose?.(row));
+  if (typeof token === 'number' && Number.isInteger(token) && token >= 0 && token < vocabSize) return token;
+  throw routerError(router, `choose returned ${describeForeign(token)}, no token (0 to ${vocabSize - 1})`);
 }
 
 /**

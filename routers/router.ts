@@ -20,6 +20,10 @@ export interface RouteRow {
   readonly hidden?: Float32Array;
   readonly embedding?: Float32Array;
   readonly logits?: Float32Array;
+  /** Score of each declared head by its file, in [0, 1]. */
+  readonly scores?: Readonly<Record<string, number>>;
+  /** What the router of the sending model gave along with the handoff that began this visit. */
+  readonly algo?: AlgoFields;
   readonly sampling: SamplingParams;
   /**
    * The sequence so far, prompt included, without the sampled token: `position` ids. A live view: it grows after
@@ -86,8 +90,16 @@ export interface Router {
   route(rows: readonly RouteRow[]): ArrayLike<number>;
   /** Chosen once at admission, before any forward pass: 0 = the home begins. Default 0. Asked at the home only. */
   first?(view: SequenceView, sampling: SamplingParams): number;
-  /** Default: {@link defaultSend}. */
-  send?(view: SequenceView, to: ModelId): SendPlan;
+  /**
+   * The token that the row writes if it is kept: an id of the vocabulary. Default: the sampled one. A pure function of
+   * the row, since a row may be asked again.
+   */
+  choose?(row: RouteRow): number;
+  /**
+   * Default: {@link defaultSend}.
+   * @param row the row that leaves; absent where the handoff follows from no step (`first`, recovery)
+   */
+  send?(view: SequenceView, to: ModelId, row?: RouteRow): SendPlan;
   /** Default: {@link defaultReceive}. */
   receive?(view: SequenceView, incoming: Incoming): ReceivePlan;
   /** What the client sees as this row's signal. Default: the normalized entropy. */
@@ -102,6 +114,10 @@ export interface RouterContext {
   readonly models: readonly ModelEntry[];
   /** Options of the configuration, as given; validate them and name the option in the error. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** What relative paths among the options are relative to. Default: the working directory. */
+  readonly baseDir?: string;
+  /** Tells whoever runs the deployment, in the log. Default: nobody. */
+  readonly warn?: (text: string) => void;
 }
 
 /** Makes a router for one model; the default export of a router module. */

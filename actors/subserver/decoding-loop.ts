@@ -17,6 +17,9 @@ export function unionNeeds(needs: Iterable<SignalNeeds>): SignalNeeds {
     if (need.hidden) union.hidden = true;
     if (need.embedding) union.embedding = true;
     if (need.logits) union.logits = true;
+    for (const head of need.heads ?? []) {
+      if (!union.heads?.some(({ file }) => file === head.file)) union.heads = [...(union.heads ?? []), head];
+    }
   }
   return union;
 }

@@ -177,6 +177,7 @@ export class GuestSide {
     if (request.lifecycle.phase === 'pending') request.lifecycle.send({ type: 'RETURN' });
     request.visit += 1;
     request.numSinceArrival = 0;
+    request.algo = message.algo;
     request.lastHeardMs = clock.nowMs();
     counters.add('handoffs_received');
     ready.push(request, clock.nowMs());

@@ -1,7 +1,7 @@
 import { TokenrailError } from '../../core/errors.ts';
 import type { EndReason, ModelId } from '../../core/request.ts';
 import { sendChecked } from '../../routers/checked-hooks.ts';
-import type { Router, SendPlan } from '../../routers/router.ts';
+import type { AlgoFields, Router, RouteRow, SendPlan } from '../../routers/router.ts';
 import { invalidAlgoField } from '../../transport/wire/algo-fields.ts';
 import type { PeerReq, Progress } from '../../transport/messages.ts';
 import type { SubserverContext } from './context.ts';
@@ -17,8 +17,8 @@ export function peerSubject(context: SubserverContext, request: LiveRequest, mod
 }
 
 /** What the router sends. Receivers would drop fields they cannot read, and the whole handoff with them. */
-function sendableOf(router: Router, request: LiveRequest, to: ModelId): SendPlan {
-  const plan = sendChecked(router, request, to);
+function sendableOf(router: Router, request: LiveRequest, to: ModelId, row?: RouteRow): SendPlan {
+  const plan = sendChecked(router, request, to, row);
   const field = plan.algo === undefined ? undefined : invalidAlgoField(plan.algo);
   if (field === undefined) return plan;
   throw new TokenrailError(
@@ -27,14 +27,24 @@ function sendableOf(router: Router, request: LiveRequest, to: ModelId): SendPlan
   );
 }
 
+/** What a handoff follows from. */
+export interface HandoffCause {
+  finished?: EndReason;
+  lost?: ModelId;
+  /** The row that leaves. */
+  row?: RouteRow;
+  /** Fields of the handoff that this one takes the place of. */
+  algo?: AlgoFields | undefined;
+}
+
 /** Sends the request away: suffix, hop, machine to `pending`. Its KV stays (handoff-resume). */
 export function handOff(
   context: SubserverContext,
   request: LiveRequest,
   to: ModelId,
-  because: { finished?: EndReason; lost?: ModelId } = {},
+  because: HandoffCause = {},
 ): void {
-  const plan = askRouter(context, request, (router) => sendableOf(router, request, to));
+  const plan = askRouter(context, request, (router) => sendableOf(router, request, to, because.row));
   if (!plan) return;
   request.hop += 1;
   if (isHomeRequest(request)) request.numHandoffs += 1;
@@ -43,7 +53,7 @@ export function handOff(
     to,
     start: plan.loc - plan.suffix.length,
     loc: plan.loc,
-    algo: plan.algo,
+    algo: plan.algo ?? because.algo,
     sentAtMs: context.clock.nowMs(),
     attempts: 1,
     lost: because.lost,

@@ -1,6 +1,7 @@
 import { isErrorCode, TokenrailError, type ErrorCode } from '../../core/errors.ts';
 import type { EndReason, ModelId } from '../../core/request.ts';
 import { receiveChecked } from '../../routers/checked-hooks.ts';
+import type { AlgoFields } from '../../routers/router.ts';
 import type { Admitted, PeerReq, Progress, Reject, TokenOrigins } from '../../transport/messages.ts';
 import type { SubserverContext } from './context.ts';
 import { finishAtHome, postRelease, postTokens } from './ending.ts';
@@ -46,7 +47,7 @@ export class HomeSide {
       finishAtHome(this.context, request, ended);
       return;
     }
-    this.resume(request);
+    this.resume(request, message.algo);
     // Passed on without a token to one that is lost: asking again could go on for ever, so the home's token stands.
     if (isGuestLost) this.commitHeld(request);
   }
@@ -213,10 +214,11 @@ export class HomeSide {
     if (replica !== undefined && !request.peerReplicas.has(model)) request.peerReplicas.set(model, replica);
   }
 
-  private resume(request: HomeRequest): void {
+  private resume(request: HomeRequest, algo?: AlgoFields): void {
     request.lifecycle.send({ type: 'RETURN' });
     request.visit += 1;
     request.numSinceArrival = 0;
+    request.algo = algo;
     this.context.ready.push(request, this.context.clock.nowMs());
     this.context.wake();
   }
@@ -239,7 +241,7 @@ export class HomeSide {
     }
     request.term += 1;
     request.lifecycle.send({ type: 'RETURN' });
-    handOff(this.context, request, model);
+    handOff(this.context, request, model, { algo: request.lastSent?.algo });
   }
 
   /**

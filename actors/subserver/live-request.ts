@@ -57,6 +57,8 @@ export class LiveRequest implements SequenceView {
   /** The last discarded sample: what a home goes on with when the other model is not to be had. */
   held: { token: number; signal: number } | undefined;
   lastSent: SentHandoff | undefined;
+  /** The router's fields of the handoff that began this visit. */
+  algo: AlgoFields | undefined;
   /** Tokens committed here since the request came. */
   numSinceArrival = 0;
   /** Changes with each arrival: the result of a step planned for an earlier visit is void. */

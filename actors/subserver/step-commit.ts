@@ -1,13 +1,13 @@
 import { TokenrailError } from '../../core/errors.ts';
 import { STAY, type EndReason } from '../../core/request.ts';
 import type { RowResult, SampledRow } from '../../engine/engine.ts';
-import { signalOf } from '../../routers/checked-hooks.ts';
+import { chooseChecked, signalOf } from '../../routers/checked-hooks.ts';
 import { routeChecked } from '../../routers/checked-router.ts';
 import type { RouteRow, Router } from '../../routers/router.ts';
 import type { PlannedRow } from './batch-planner.ts';
 import type { SubserverContext } from './context.ts';
 import { finishAtHome, forget, postTokens } from './ending.ts';
-import { failRequest, failSafely, routingScope } from './failing.ts';
+import { askRouter, failRequest, failSafely, routingScope } from './failing.ts';
 import { handOff, postProgress } from './handoff.ts';
 import { isHomeRequest } from './home-request.ts';
 import type { LiveRequest } from './live-request.ts';
@@ -80,20 +80,20 @@ function routeGroup(context: SubserverContext, routerId: string, sampled: readon
   }
   const routing = router && routeChecked(router, rows, routingScope(context));
   context.counters.add('route_us', Math.round((context.clock.nowMs() - startedMs) * 1000));
-  routed.forEach(({ request, result }, index) => {
+  routed.forEach(({ request }, index) => {
     const row = rows[index];
     attempt(context, request, () => {
       const failure = routing?.failures.get(index);
       if (failure) failRequest(context, request, failure);
       else if (router && routing && row)
-        commitRow(context, router, request, row, result, routing.destinations[index] ?? STAY);
+        commitRow(context, router, request, row, routing.destinations[index] ?? STAY);
       else failRequest(context, request, new TokenrailError('router_failed', `router ${routerId} is gone`));
     });
   });
 }
 
 function routeRow(request: LiveRequest, result: SampledRow): RouteRow {
-  const { topValues, topIds, hidden, embedding, logits } = result;
+  const { topValues, topIds, hidden, embedding, logits, scores } = result;
   return {
     rid: request.rid,
     position: request.tokens.length,
@@ -109,6 +109,8 @@ function routeRow(request: LiveRequest, result: SampledRow): RouteRow {
     ...(hidden ? { hidden } : {}),
     ...(embedding ? { embedding } : {}),
     ...(logits ? { logits } : {}),
+    ...(scores ? { scores } : {}),
+    ...(request.algo ? { algo: request.algo } : {}),
   };
 }
 
@@ -117,7 +119,6 @@ function commitRow(
   router: Router,
   request: LiveRequest,
   row: RouteRow,
-  result: SampledRow,
   chosen: number,
 ): void {
   const signal = signalOf(router, row);
@@ -125,14 +126,16 @@ function commitRow(
   if (destination !== chosen) context.counters.add('handoffs_local');
   const mustKeep =
     request.role === 'guest' && request.numSinceArrival === 0 && !mayPassOn(context, router, destination);
+  const token = askRouter(context, request, () => chooseChecked(router, row, context.info.vocabSize));
+  if (token === undefined) return;
   if (destination !== STAY && router.onHandoff === 'discard' && !mustKeep) {
-    request.held = { token: result.sampled, signal };
-    handOff(context, request, destination);
+    request.held = { token, signal };
+    handOff(context, request, destination, { row });
     return;
   }
-  const ended = commitOwn(context, request, result.sampled, signal);
+  const ended = commitOwn(context, request, token, signal);
   if (ended !== undefined) endHere(context, request, ended);
-  else if (destination !== STAY) handOff(context, request, destination);
+  else if (destination !== STAY) handOff(context, request, destination, { row });
   else {
     if (request.role === 'guest') postProgress(context, request);
     context.ready.push(request, context.clock.nowMs());
