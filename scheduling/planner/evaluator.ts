@@ -1,0 +1,90 @@
+import { createPolicy, DEFAULT_MAX_WAIT_MS, type PolicySpec } from '../create-policy.ts';
+import type { StartPolicy } from '../policy.ts';
+import { buildChain, TooManyStatesError } from '../throughput/build-chain.ts';
+import { completeSpec, type CompleteSpec } from '../throughput/chain-spec.ts';
+import { policyStarter } from '../throughput/policy-starter.ts';
+import { quantumFor } from '../throughput/quantum.ts';
+import { samplePolicies, type SampleSpec } from '../throughput/sample.ts';
+import { solveChain } from '../throughput/throughput.ts';
+import type { SystemSpec } from './plan.ts';
+
+/** How much work a plan may be. */
+export interface PlanEffort {
+  /** States of a chain above which a policy is sampled instead. */
+  maxStates: number;
+  /** Tokens of a sample that ranks candidates, and of one that only guides a search for thresholds. */
+  tokens: number;
+  searchTokens: number;
+}
+
+/** Relative standard deviation of step times above which phases no longer repeat, and the exact chain misleads. */
+const EXACT_JITTER = 0.03;
+/** A ceiling below this many of the longest steps ends waits often enough to matter; the chain knows no ceiling. */
+const CEILING_STEPS = 6;
+/** One seed for all: policies are compared on the same requests. */
+const SEED = 1;
+
+/**
+ * What policies give for one number of requests alive: exactly, by the chain, where the chain is the system (one
+ * replica each, steady step times, no ceiling in sight) and small enough; else sampled, with common random numbers.
+ */
+export class Evaluator {
+  readonly isExactPossible: boolean;
+  private readonly effort: PlanEffort;
+  private readonly spec: CompleteSpec & SampleSpec;
+  private readonly maxWaitMs: number;
+
+  /** @throws TokenrailError `config_invalid` for a wrong system */
+  constructor(system: SystemSpec, alive: number, maxWaitMs: number | undefined, effort: PlanEffort) {
+    const { routing, commits, stepMs, overlapFactor, home, replicas = [], jitter = [], maxNumSeqs } = system;
+    const quantumMs = quantumFor(stepMs);
+    const spec = { routing, commits, stepMs, overlapFactor, concurrency: alive, quantumMs };
+    const complete = completeSpec(maxNumSeqs ? { ...spec, maxNumSeqs } : spec);
+    this.spec = { ...complete, replicas, jitter, home };
+    this.effort = effort;
+    this.maxWaitMs = maxWaitMs ?? DEFAULT_MAX_WAIT_MS;
+    const longestMs = Math.max(...stepMs.flat());
+    const isSteady = jitter.every((deviation) => deviation <= EXACT_JITTER);
+    const hasCeiling = this.maxWaitMs < CEILING_STEPS * longestMs;
+    this.isExactPossible = isSteady && !hasCeiling && replicas.every((count) => count === 1);
+  }
+
+  get alive(): number {
+    return this.spec.concurrency;
+  }
+
+  /** Exact tokens per second; undefined where the chain is not the system, or too large. */
+  exact(policies: readonly PolicySpec[]): number | undefined {
+    if (!this.isExactPossible) return undefined;
+    try {
+      const starter = policyStarter(this.spec, this.make(policies), this.spec.home);
+      return solveChain(this.spec, buildChain(this.spec, starter, this.effort.maxStates)).tokensPerSecond;
+    } catch (thrown) {
+      if (thrown instanceof TooManyStatesError) return undefined;
+      throw thrown;
+    }
+  }
+
+  /** Simulated tokens per second and 99th percentile of the admission delay, the worst over the models. */
+  sampled(
+    policies: readonly PolicySpec[],
+    tokens = this.effort.tokens,
+  ): { tokensPerSecond: number; p99AdmissionMs: number } {
+    const sample = samplePolicies(this.spec, this.make(policies), { tokens, seed: SEED });
+    return {
+      tokensPerSecond: sample.tokensPerSecond,
+      p99AdmissionMs: Math.max(...sample.p99AdmissionMs),
+    };
+  }
+
+  /** A quick value for a search: exact, or from a short sample. */
+  quick(policies: readonly PolicySpec[]): number {
+    return this.exact(policies) ?? this.sampled(policies, this.effort.searchTokens).tokensPerSecond;
+  }
+
+  private make(policies: readonly PolicySpec[]): StartPolicy[] {
+    return policies.map((policy) =>
+      createPolicy(policy.kind === 'eager' ? policy : { ...policy, maxWaitMs: this.maxWaitMs }),
+    );
+  }
+}

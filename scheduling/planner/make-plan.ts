@@ -1,0 +1,96 @@
+import { modelError } from '../throughput/chain-spec.ts';
+import { propose, type Hints, type Proposal } from './candidates.ts';
+import { Evaluator, type PlanEffort } from './evaluator.ts';
+import type { Candidate, Plan, PlanEntry, PlanProblem } from './plan.ts';
+
+export const DEFAULT_EFFORT: PlanEffort = { maxStates: 20_000, tokens: 40_000, searchTokens: 6_000 };
+
+/** Numbers of requests up to this one have an entry each; beyond, entries lie a quarter apart. */
+const EACH_UP_TO = 16;
+const SPARSE_STEP = 1.25;
+/** Where everything is sampled, entries are this far apart from the start. */
+const SAMPLED_EACH_UP_TO = 4;
+
+/** Values that differ by less than this are a tie: the simpler candidate goes first. */
+const TIE = 1e-5;
+
+/**
+ * For each number of requests alive in a grid: all candidates, evaluated and sorted. Pure and deterministic.
+ *
+ * With `admissionP99Ms`, candidates within the bound come first, best throughput first; those beyond it follow, the
+ * smallest percentile first. So where no candidate keeps the bound, the one that exceeds it least is taken.
+ *
+ * @throws TokenrailError `config_invalid` for a wrong system
+ */
+export function makePlan(problem: PlanProblem, effort: PlanEffort = DEFAULT_EFFORT): Plan {
+  const { system, aliveMax, maxWaitMs } = problem;
+  if (!Number.isInteger(aliveMax) || aliveMax < 1) throw modelError('aliveMax must be an integer ≥ 1');
+  const isExact = new Evaluator(system, 1, maxWaitMs, effort).isExactPossible;
+  const hints: Hints = {};
+  const entries: PlanEntry[] = [];
+  for (const alive of aliveGrid(aliveMax, isExact ? EACH_UP_TO : SAMPLED_EACH_UP_TO)) {
+    const evaluator = new Evaluator(system, alive, maxWaitMs, effort);
+    const proposals = propose(system, evaluator, hints, problem.admissionP99Ms !== undefined);
+    const candidates = evaluate(evaluator, proposals, problem);
+    entries.push({ alive, candidates: sorted(candidates, problem.admissionP99Ms) });
+  }
+  return { entries };
+}
+
+/** 1, 2, 3 … `eachUpTo`, then ever sparser, and `aliveMax`. */
+export function aliveGrid(aliveMax: number, eachUpTo: number): number[] {
+  const grid: number[] = [];
+  for (let alive = 1; alive < aliveMax;) {
+    grid.push(alive);
+    alive = alive < eachUpTo ? alive + 1 : Math.ceil(alive * SPARSE_STEP);
+  }
+  return [...grid, aliveMax];
+}
+
+/**
+ * Exact where the chain allows. Where it does not for some, these are scaled: sample ÷ sample of one that is known
+ * exactly, times its exact value. Common random numbers cancel most of the noise in such a ratio.
+ */
+function evaluate(evaluator: Evaluator, proposals: readonly Proposal[], problem: PlanProblem): Candidate[] {
+  const exact = proposals.map(({ policies }) => evaluator.exact(policies));
+  const needsSamples = problem.admissionP99Ms !== undefined;
+  const samples = proposals.map(({ policies }, i) =>
+    needsSamples || exact[i] === undefined ? evaluator.sampled(policies) : undefined,
+  );
+  const scale = samples.includes(undefined) || needsSamples ? scaleOf(evaluator, proposals, exact) : 1;
+  return proposals.map(({ name, policies }, i) => {
+    const sample = samples[i];
+    const tokensPerSecond = exact[i] ?? scale * (sample?.tokensPerSecond ?? 0);
+    const candidate = {
+      name,
+      policies: policies.map((policy) => withCeiling(policy, problem)),
+      tokensPerSecond,
+    };
+    return needsSamples && sample ? { ...candidate, p99AdmissionMs: sample.p99AdmissionMs } : candidate;
+  });
+}
+
+/** Exact ÷ sampled value of one candidate that is known both ways; 1 where none is, or all are exact. */
+function scaleOf(
+  evaluator: Evaluator,
+  proposals: readonly Proposal[],
+  exact: readonly (number | undefined)[],
+): number {
+  if (!exact.includes(undefined)) return 1;
+  const at = exact.findLastIndex((value) => value !== undefined);
+  const reference = proposals[at];
+  if (!reference) return 1;
+  const sampled = evaluator.sampled(reference.policies).tokensPerSecond;
+  return sampled > 0 ? (exact[at] ?? 0) / sampled : 1;
+}
+
+function withCeiling(policy: Proposal['policies'][number], { maxWaitMs }: PlanProblem): typeof policy {
+  return maxWaitMs === undefined || policy.kind === 'eager' ? policy : { ...policy, maxWaitMs };
+}
+
+function sorted(candidates: readonly Candidate[], boundMs: number | undefined): Candidate[] {
+  const rank = ({ tokensPerSecond }: Candidate): number => -Math.round(Math.log(tokensPerSecond) / TIE);
+  const excess = ({ p99AdmissionMs = 0 }: Candidate): number =>
+    boundMs === undefined || p99AdmissionMs <= boundMs ? 0 : p99AdmissionMs;
+  return [...candidates].sort((a, b) => excess(a) - excess(b) || rank(a) - rank(b) || 0);
+}
