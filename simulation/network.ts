@@ -26,6 +26,15 @@ export interface NetworkOptions {
   isFaulty?: (subject: string) => boolean;
 }
 
+/** Who listens on a subject: each of `plain`, and one member of each group. */
+interface Matches {
+  plain: readonly SimulatedSubscription[];
+  groups: readonly (readonly SimulatedSubscription[])[];
+}
+
+/** Subjects remembered at most: those of inboxes occur once each. */
+const MAX_MATCHES = 4096;
+
 const NO_RESPONDERS = new Uint8Array(0);
 
 /**
@@ -38,6 +47,8 @@ export class SimulatedNetwork implements NetworkPort {
   private options: NetworkOptions;
   private readonly endpoints = new Set<SimulatedBus>();
   private numDraws = 0;
+  /** Subscriptions by subject, as long as nobody subscribes or unsubscribes. */
+  private readonly matches = new Map<string, Matches>();
   private readonly lastArrivalMs = new Map<string, number>();
 
   constructor(clock: Clock, options: NetworkOptions) {
@@ -55,6 +66,7 @@ export class SimulatedNetwork implements NetworkPort {
 
   attach(bus: SimulatedBus): void {
     this.endpoints.add(bus);
+    this.matches.clear();
   }
 
   /** Changes faults while the simulation runs. */
@@ -64,6 +76,11 @@ export class SimulatedNetwork implements NetworkPort {
 
   remove(bus: SimulatedBus): void {
     this.endpoints.delete(bus);
+    this.matches.clear();
+  }
+
+  subscriptionsChanged(): void {
+    this.matches.clear();
   }
 
   /** Routes one message as a broker would. */
@@ -76,21 +93,31 @@ export class SimulatedNetwork implements NetworkPort {
     }
   }
 
-  private receivers(subject: string): SimulatedSubscription[] {
-    const chosen: SimulatedSubscription[] = [];
+  private receivers(subject: string): readonly SimulatedSubscription[] {
+    const { plain, groups } = this.matchesOf(subject);
+    if (groups.length === 0) return plain;
+    const members = groups.map((group) => group[Math.floor(this.draw() * group.length)]);
+    return [...plain, ...members.filter((member) => member !== undefined)];
+  }
+
+  private matchesOf(subject: string): Matches {
+    const known = this.matches.get(subject);
+    if (known) return known;
+    const plain: SimulatedSubscription[] = [];
     const groups = new Map<string, SimulatedSubscription[]>();
     for (const endpoint of this.endpoints) {
       for (const subscription of endpoint.subscriptions) {
         if (!subjectMatches(subscription.subject, subject)) continue;
-        if (subscription.queue === undefined) chosen.push(subscription);
-        else groups.set(subscription.queue, [...(groups.get(subscription.queue) ?? []), subscription]);
+        const group = groups.get(subscription.queue ?? '');
+        if (subscription.queue === undefined) plain.push(subscription);
+        else if (group) group.push(subscription);
+        else groups.set(subscription.queue, [subscription]);
       }
     }
-    for (const members of groups.values()) {
-      const member = members[Math.floor(this.draw() * members.length)];
-      if (member) chosen.push(member);
-    }
-    return chosen;
+    const found = { plain, groups: [...groups.values()] };
+    if (this.matches.size >= MAX_MATCHES) this.matches.clear();
+    this.matches.set(subject, found);
+    return found;
   }
 
   private deliver(

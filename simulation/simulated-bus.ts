@@ -19,6 +19,8 @@ export interface NetworkPort {
   readonly maxPayloadBytes: number;
   attach(bus: SimulatedBus): void;
   remove(bus: SimulatedBus): void;
+  /** Somebody subscribed or unsubscribed. */
+  subscriptionsChanged(): void;
   route(from: Endpoint, subject: string, payload: Uint8Array, reply: string | undefined): void;
 }
 
@@ -51,7 +53,7 @@ export class SimulatedSubscription implements BusSubscription {
   }
 
   unsubscribe(): void {
-    this.owner.subscriptions.delete(this);
+    this.owner.forget(this);
   }
 
   drain(): Promise<void> {
@@ -97,7 +99,13 @@ export class SimulatedBus implements Bus, Endpoint {
   subscribe(subject: string, handler: BusHandler, options: SubscribeOptions = {}): BusSubscription {
     const subscription = new SimulatedSubscription(this, subject, handler, options.queue);
     this.subscriptions.add(subscription);
+    this.network.subscriptionsChanged();
     return subscription;
+  }
+
+  forget(subscription: SimulatedSubscription): void {
+    this.subscriptions.delete(subscription);
+    this.network.subscriptionsChanged();
   }
 
   request(subject: string, payload: Uint8Array, options: { timeoutMs: number }): Promise<BusMessage> {

@@ -12,7 +12,7 @@ export interface PlanMakerDeps {
   settings: GatewaySettings;
   random: RandomSource;
   fleet: Fleet;
-  prompts: PromptReader;
+  prompts: Pick<PromptReader, 'read' | 'answerText'>;
   parse: (kind: 'chat' | 'completion', body: unknown) => GenerationRequest;
 }
 
