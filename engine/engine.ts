@@ -55,6 +55,8 @@ export interface SampledRow {
   entropyNats: number;
   /** entropyNats / ln(width of the logits), in [0, 1]. */
   normalizedEntropy: number;
+  /** ln Σ exp of the raw logits over their whole width: a listed token has probability exp(logit − logSumExp). */
+  logSumExp?: number;
   /** Difference of the two largest raw logits: how near greedy decoding is to another answer. */
   top2Margin: number;
   topValues?: Float32Array;

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { TokenrailError } from '../core/errors.ts';
 import type { RouterContext } from './router.ts';
 
@@ -15,9 +16,33 @@ export interface ModelOption {
   kind: 'model';
 }
 
-export type OptionSpec = NumberOption | ModelOption;
+/** A number without a default of its own. */
+export interface OptionalNumber {
+  kind: 'optional-number';
+  min: number;
+  max: number;
+}
 
-type OptionValue<Spec extends OptionSpec> = Spec extends NumberOption ? number : string | undefined;
+/** One of a few words, the first by default. */
+export interface ChoiceOption<Word extends string = string> {
+  kind: 'choice';
+  words: readonly [Word, ...Word[]];
+}
+
+/** A file; relative paths start at the configuration's folder. */
+export interface FileOption {
+  kind: 'file';
+}
+
+export type OptionSpec = NumberOption | ModelOption | OptionalNumber | ChoiceOption | FileOption;
+
+type OptionValue<Spec extends OptionSpec> = Spec extends NumberOption
+  ? number
+  : Spec extends OptionalNumber
+    ? number | undefined
+    : Spec extends ChoiceOption<infer Word>
+      ? Word
+      : string | undefined;
 
 /** The error for a router that is configured wrongly; `option` names the key. */
 export function optionError(router: string, option: string, problem: string): TokenrailError {
@@ -33,19 +58,29 @@ function readOption(
   value: unknown,
   context: RouterContext,
 ): unknown {
-  if (spec.kind === 'number') {
-    if (value === undefined) return spec.default;
-    if (typeof value === 'number' && value >= spec.min && value <= spec.max) return value;
-    throw optionError(
-      router,
-      name,
-      `must be a number from ${spec.min} to ${spec.max}, not ${describe(value)}`,
-    );
+  const must = (be: string): TokenrailError =>
+    optionError(router, name, `must ${be}, not ${describe(value)}`);
+  if (value === undefined) {
+    if (spec.kind === 'choice') return spec.words[0];
+    return spec.kind === 'number' ? spec.default : undefined;
   }
-  if (value === undefined) return undefined;
-  const names = context.models.map((model) => model.name);
-  if (typeof value === 'string' && names.includes(value)) return value;
-  throw optionError(router, name, `must name a model (${names.join(', ')}), not ${describe(value)}`);
+  switch (spec.kind) {
+    case 'number':
+    case 'optional-number':
+      if (typeof value === 'number' && value >= spec.min && value <= spec.max) return value;
+      throw must(`be a number from ${spec.min} to ${spec.max}`);
+    case 'choice':
+      if (typeof value === 'string' && spec.words.includes(value)) return value;
+      throw must(`be one of ${spec.words.join(', ')}`);
+    case 'file':
+      if (typeof value === 'string' && value !== '') return resolve(context.baseDir ?? '', value);
+      throw must('be the path of a file');
+    case 'model': {
+      const names = context.models.map((model) => model.name);
+      if (typeof value === 'string' && names.includes(value)) return value;
+      throw must(`name a model (${names.join(', ')})`);
+    }
+  }
 }
 
 function describe(value: unknown): string {

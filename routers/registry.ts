@@ -2,6 +2,10 @@ import { TokenrailError } from '../core/errors.ts';
 import { alwaysLarge } from './always-large.ts';
 import { alwaysSmall } from './always-small.ts';
 import { isModulePath, loadRouterModule } from './load-router-module.ts';
+import { citer } from './citer.ts';
+import { coLlm } from './co-llm.ts';
+import { ensemble } from './ensemble.ts';
+import { r2r } from './r2r.ts';
 import { rStitch } from './r-stitch.ts';
 import { randomRouter } from './random.ts';
 import { simulatedRouter } from './simulated.ts';
@@ -10,6 +14,10 @@ import type { RouterFactory } from './router.ts';
 /** The routers that come with tokenrail, by the name `use` gives them in the configuration. */
 export const builtInRouters: ReadonlyMap<string, RouterFactory> = new Map([
   ['r-stitch', rStitch],
+  ['r2r', r2r],
+  ['citer', citer],
+  ['co-llm', coLlm],
+  ['ensemble', ensemble],
   ['always-small', alwaysSmall],
   ['always-large', alwaysLarge],
   ['random', randomRouter],

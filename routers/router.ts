@@ -15,6 +15,8 @@ export interface RouteRow {
   readonly entropyNats: number;
   /** Entropy over ln(vocabulary), in [0, 1]; NaN if the logits were not finite. */
   readonly normalizedEntropy: number;
+  /** ln Σ exp of the raw logits: a listed token has probability exp(value − logSumExp). Absent: the engine has none. */
+  readonly logSumExp?: number;
   readonly topValues?: Float32Array;
   readonly topIds?: Int32Array;
   readonly hidden?: Float32Array;

@@ -93,7 +93,7 @@ function routeGroup(context: SubserverContext, routerId: string, sampled: readon
 }
 
 function routeRow(request: LiveRequest, result: SampledRow): RouteRow {
-  const { topValues, topIds, hidden, embedding, logits, scores } = result;
+  const { topValues, topIds, hidden, embedding, logits, scores, logSumExp } = result;
   return {
     rid: request.rid,
     position: request.tokens.length,
@@ -106,6 +106,7 @@ function routeRow(request: LiveRequest, result: SampledRow): RouteRow {
     tokens: request.tokens,
     numSinceArrival: request.numSinceArrival,
     ...(topValues && topIds ? { topValues, topIds } : {}),
+    ...(logSumExp === undefined ? {} : { logSumExp }),
     ...(hidden ? { hidden } : {}),
     ...(embedding ? { embedding } : {}),
     ...(logits ? { logits } : {}),

@@ -56,6 +56,7 @@ export function sampledRow(
     logprob: Math.min(0, (logit ?? NaN) - logSumExp),
     entropyNats,
     normalizedEntropy: Math.min(1, entropyNats / Math.log(context.vocabSize)),
+    logSumExp,
     top2Margin: (topValues[0] ?? NaN) - (topValues[1] ?? -Infinity),
     ...(needs.topK === undefined
       ? {}
