@@ -1,79 +1,99 @@
-import type { Clock, Timer } from '../../core/clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { ModelId } from '../../core/request.ts';
 import type { PeerView } from '../../scheduling/index.ts';
 import type { Beacon } from '../../transport/messages.ts';
-
-interface Heard {
-  beacon: Beacon;
-  atMs: number;
-}
-
-/** What a subserver says of itself. */
-export type Announcement = Pick<Beacon, 'rowsRunning' | 'stepLeftMs' | 'waiting' | 'aliveAtHome'>;
+import { BusyTime } from './busy-time.ts';
+import { PeerTrack, type TrackedPeer } from './peer-track.ts';
 
 export interface BeaconBoardOptions {
   self: ModelId;
   replica: string;
-  minIntervalMs: number;
+  home: ModelId;
   staleMs: number;
 }
 
 /** More replicas than this are not remembered: a bound, far above any deployment. */
 const MAX_PEERS = 4096;
 
-/** Announcements per stale time while nothing changes: some may be lost. */
-const REFRESHES_PER_STALE_TIME = 4;
-
-const isSame = (a: Announcement, b: Announcement | undefined): boolean =>
-  a.rowsRunning === b?.rowsRunning && a.waiting === b.waiting && a.aliveAtHome === b.aliveAtHome;
-
-/** What the peers announced last, and the own announcements (rate-bounded: the newest one always goes out). */
+/** What the peers announced last, brought up to now by what has passed between us since. */
 export class BeaconBoard {
   /** Called when a peer's beacon arrives; a policy that holds asks again. */
   onNews: (() => void) | undefined;
+  /** Speed of this model while another one runs as well, in (0, 1]. */
+  overlapFactor = 1;
   private readonly options: BeaconBoardOptions;
   private readonly clock: Clock;
-  private readonly publish: (beacon: Beacon) => void;
-  private readonly heard = new Map<string, Heard>();
-  private lastSentMs = -Infinity;
-  private lastSent: Announcement | undefined;
-  private next: Announcement | undefined;
-  private timer: Timer | undefined;
+  private readonly heard = new Map<string, PeerTrack>();
+  private readonly own = new BusyTime();
+  private readonly others = new BusyTime();
 
-  constructor(options: BeaconBoardOptions, clock: Clock, publish: (beacon: Beacon) => void) {
+  constructor(options: BeaconBoardOptions, clock: Clock) {
     this.options = options;
     this.clock = clock;
-    this.publish = publish;
   }
 
   receive(beacon: Beacon): void {
     const { self, replica } = this.options;
     if (beacon.model === self && beacon.replica === replica) return;
-    const key = `${beacon.model} ${beacon.replica}`;
-    if (this.heard.size >= MAX_PEERS && !this.heard.has(key)) return;
-    this.heard.set(key, { beacon, atMs: this.clock.nowMs() });
+    const nowMs = this.clock.nowMs();
+    const key = keyOf(beacon.model, beacon.replica);
+    const known = this.heard.get(key);
+    if (known) known.hear(beacon, nowMs, this.own.total(nowMs));
+    else if (this.heard.size >= MAX_PEERS) return;
+    else this.heard.set(key, new PeerTrack(beacon, nowMs, this.own.total(nowMs)));
+    this.noteOthers(nowMs);
     this.onNews?.();
   }
 
   /** A replica that is gone says nothing any more. */
   forget(model: ModelId, replica: string): void {
-    this.heard.delete(`${model} ${replica}`);
+    this.heard.delete(keyOf(model, replica));
+    this.noteOthers(this.clock.nowMs());
   }
 
-  peers(): PeerView[] {
+  /** A request went to this peer; `replica` undefined = any of the model. Not for repeats. */
+  handedTo(model: ModelId, replica: string | undefined): void {
+    this.track(model, replica)?.sent(this.clock.nowMs());
+  }
+
+  /** A request came from this peer. Not for repeats. */
+  cameFrom(model: ModelId, replica: string): void {
     const nowMs = this.clock.nowMs();
-    const views: PeerView[] = [];
-    for (const [key, { beacon, atMs }] of this.heard) {
-      const ageMs = nowMs - atMs;
-      if (ageMs > this.options.staleMs) {
-        this.heard.delete(key); // who has requests says so more often: this one is gone
-        continue;
-      }
-      const { model, replica, rowsRunning, waiting, aliveAtHome } = beacon;
-      const stepLeftMs = Math.max(0, beacon.stepLeftMs - ageMs);
-      views.push({ model, replica, rowsRunning, stepLeftMs, waiting, aliveAtHome, shareToHere: 0 });
-    }
-    return views;
+    this.track(model, replica)?.received(nowMs);
+    this.noteOthers(nowMs);
+  }
+
+  /** The own step begins. */
+  stepStarted(): void {
+    this.own.set(true, this.clock.nowMs());
+  }
+
+  /** The own step has ended. */
+  stepEnded(): void {
+    this.own.set(false, this.clock.nowMs());
+  }
+
+  /** Time during which another model ran, in total; differences tell how much of a step overlapped. */
+  get othersBusyMs(): number {
+    return this.others.total(this.clock.nowMs());
+  }
+
+  peers(): TrackedPeer[] {
+    const nowMs = this.clock.nowMs();
+    const ownBusyMs = this.own.total(nowMs);
+    const { overlapFactor } = this;
+    const tracks = this.fresh(nowMs);
+    const numHere = 1 + tracks.filter(({ beacon }) => beacon.model === this.options.self).length;
+    return tracks.map((track) => {
+      const share = (track.estimates?.routing[this.options.self - 1] ?? 0) / numHere;
+      const decidesFirst = this.isBeforeUs(track.beacon);
+      return track.view({ nowMs, ownBusyMs, overlapFactor, decidesFirst, shareToHere: share });
+    });
+  }
+
+  /** Last beacons with the newest estimates of each peer that still speaks. */
+  reports(): Pick<PeerTrack, 'beacon' | 'estimates'>[] {
+    return this.fresh(this.clock.nowMs());
   }
 
   /** Requests that can still come here: those with state here, or as many as all homes have alive. */
@@ -84,55 +104,53 @@ export class BeaconBoard {
 
   /**
    * Whether nothing in the system can move unless somebody who holds starts, and it is this model's turn: every
-   * peer is idle, all requests alive wait in queues, and the own queue is the longest (ties: the lower model id,
-   * then the replica's name).
+   * peer is idle and has decided to hold, all requests alive wait in queues, and the own queue is the longest (ties: the
+   * lower model id, then the replica's name).
    */
-  isStalled(peers: readonly PeerView[], numWaitingHere: number, numAtHomeHere: number): boolean {
-    if (peers.some((peer) => peer.rowsRunning > 0)) return false;
+  isStalled(peers: readonly TrackedPeer[], numWaitingHere: number, numAtHomeHere: number): boolean {
+    if (peers.some((peer) => peer.rowsRunning > 0 || peer.isDeciding)) return false;
     const alive = peers.reduce((sum, peer) => sum + peer.aliveAtHome, numAtHomeHere);
     const waiting = peers.reduce((sum, peer) => sum + peer.waiting, numWaitingHere);
     if (waiting < alive) return false;
-    return peers.every((peer) => this.isBefore(numWaitingHere, peer));
-  }
-
-  announce(news: Announcement): void {
-    if (news.rowsRunning === 0 && isSame(news, this.lastSent) && !this.next) return;
-    this.next = news;
-    const waitMs = this.lastSentMs + this.options.minIntervalMs - this.clock.nowMs();
-    if (waitMs <= 0) this.send();
-    else this.timer ??= this.clock.setTimer(waitMs, () => this.send());
-  }
-
-  /** Says the last announcement again before peers take it for stale: a long step or a long hold is no end. */
-  refresh(): void {
-    const { lastSent } = this;
-    const ageMs = this.clock.nowMs() - this.lastSentMs;
-    if (!lastSent || this.next || ageMs < this.options.staleMs / REFRESHES_PER_STALE_TIME) return;
-    this.next = { ...lastSent, stepLeftMs: Math.max(0, lastSent.stepLeftMs - ageMs) };
-    this.send();
+    return peers.every((peer) => this.isLonger(numWaitingHere, peer));
   }
 
   stop(): void {
-    this.timer?.cancel();
-    this.next = undefined;
     this.onNews = undefined;
   }
 
-  private send(): void {
-    this.timer?.cancel();
-    this.timer = undefined;
-    const news = this.next;
-    if (!news) return;
-    this.next = undefined;
-    this.lastSentMs = this.clock.nowMs();
-    this.lastSent = news;
-    const { self, replica } = this.options;
-    this.publish({ kind: 'beacon', model: self, replica, ...news });
+  private track(model: ModelId, replica: string | undefined): PeerTrack | undefined {
+    if (replica !== undefined) return this.heard.get(keyOf(model, replica));
+    const replicas = [...this.heard.values()].filter(({ beacon }) => beacon.model === model);
+    return replicas.length === 1 ? replicas[0] : undefined;
   }
 
-  private isBefore(numWaitingHere: number, peer: PeerView): boolean {
+  /** Peers that still speak: who has requests says so more often than every `staleMs`, all others are gone. */
+  private fresh(nowMs: number): PeerTrack[] {
+    for (const [key, track] of this.heard)
+      if (track.ageMs(nowMs) > this.options.staleMs) this.heard.delete(key);
+    return [...this.heard.values()];
+  }
+
+  private noteOthers(nowMs: number): void {
+    let isBusy = false;
+    for (const track of this.heard.values())
+      isBusy ||= track.isRunning && track.beacon.model !== this.options.self;
+    this.others.set(isBusy, nowMs);
+  }
+
+  /** In one instant the home decides first, then the others by id. */
+  private isBeforeUs({ model, replica }: Beacon): boolean {
+    const { self, home } = this.options;
+    if (model === self) return replica < this.options.replica;
+    return model === home || (self !== home && model < self);
+  }
+
+  private isLonger(numWaitingHere: number, peer: PeerView): boolean {
     if (numWaitingHere !== peer.waiting) return numWaitingHere > peer.waiting;
     const { self, replica } = this.options;
     return self !== peer.model ? self < peer.model : replica < peer.replica;
   }
 }
+
+const keyOf = (model: ModelId, replica: string): string => `${model} ${replica}`;

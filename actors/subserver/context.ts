@@ -5,6 +5,8 @@ import type { Engine, EngineInfo } from '../../engine/engine.ts';
 import type { KvLedger } from '../../engine/kv.ts';
 import type { Router } from '../../routers/router.ts';
 import type { Subjects } from '../../transport/subjects.ts';
+import type { ModelEstimator } from '../../scheduling/estimate/model-estimator.ts';
+import type { Announcer } from './announcer.ts';
 import type { BeaconBoard } from './beacon-board.ts';
 import type { Counters } from './counters.ts';
 import type { CompleteOptions } from './options.ts';
@@ -30,6 +32,9 @@ export interface SubserverContext {
   readonly inboxes: PeerInboxes;
   readonly counters: Counters;
   readonly beacons: BeaconBoard;
+  readonly announcer: Announcer;
+  /** What this replica measures of its model. */
+  readonly estimator: ModelEstimator;
   readonly unreachable: UnreachableModels;
   readonly modelName: (model: ModelId) => string;
   /** Asks for a look at the queue once the current instant has been handled. */

@@ -1,7 +1,7 @@
 import type { Timer } from '../../core/clock.ts';
 import { toTokenrailError } from '../../core/errors.ts';
 import type { RowResult, SignalNeeds, StepOutcome } from '../../engine/engine.ts';
-import { StepTimeEstimate, type QueueView } from '../../scheduling/index.ts';
+import type { QueueView } from '../../scheduling/index.ts';
 import { planBatch, type PlannedRow } from './batch-planner.ts';
 import type { SubserverContext } from './context.ts';
 import { freeKv } from './ending.ts';
@@ -31,9 +31,9 @@ const NO_MEMORY_RETRY_MS = 50;
 export class DecodingLoop {
   private readonly context: SubserverContext;
   private readonly needs: SignalNeeds;
-  private readonly estimate = new StepTimeEstimate();
   private rows: PlannedRow[] | undefined;
   private stepStartedMs = 0;
+  private othersBusyAtStartMs = 0;
   private isLookPending = false;
   private isStopped = false;
   private hold: Timer | undefined;
@@ -113,8 +113,9 @@ export class DecodingLoop {
   }
 
   private view(): QueueView {
-    const { clock, ready, info, beacons, table, options } = this.context;
+    const { clock, ready, info, beacons, estimator, table, options } = this.context;
     const nowMs = clock.nowMs();
+    beacons.overlapFactor = estimator.overlapFactor;
     const peers = beacons.peers();
     return {
       self: options.self,
@@ -126,9 +127,9 @@ export class DecodingLoop {
       maxNumSeqs: info.maxNumSeqs,
       isSystemStalled: beacons.isStalled(peers, ready.size, table.numAtHome),
       peers,
-      stepMs: (rows) => this.estimate.expectMs(rows),
-      stepJitter: 0,
-      overlapFactor: 1,
+      stepMs: (rows) => estimator.stepMs(rows),
+      stepJitter: estimator.jitter,
+      overlapFactor: beacons.overlapFactor,
     };
   }
 
@@ -148,7 +149,9 @@ export class DecodingLoop {
   }
 
   private run(rows: readonly PlannedRow[]): void {
-    const { engine, counters } = this.context;
+    const { engine, beacons, counters, estimator } = this.context;
+    this.othersBusyAtStartMs = beacons.othersBusyMs;
+    beacons.stepStarted();
     for (const { request } of rows) {
       counters.addWait(this.stepStartedMs - request.readySinceMs);
       request.isInStep = true;
@@ -161,7 +164,7 @@ export class DecodingLoop {
       'step_tokens',
       rows.reduce((sum, { count }) => sum + count, 0),
     );
-    this.announce(rows.length, this.estimate.expectMs(rows.length));
+    this.announce(rows.length, estimator.stepMs(rows.length));
     const batch = rows.map(({ request, past, count, isComplete }) => ({
       seq: request.seq,
       past,
@@ -173,17 +176,31 @@ export class DecodingLoop {
   }
 
   private onDone(outcome: StepOutcome): void {
-    const { clock, logger, outbox } = this.context;
+    const { logger, outbox, ready } = this.context;
     const rows = this.rows ?? [];
     this.rows = undefined;
     const ended = rows.filter(({ request }) => request.isOver); // cancelled while they ran
     for (const { request } of rows) request.isInStep = false;
-    if (outcome.ok) this.estimate.observe(rows.length, clock.nowMs() - this.stepStartedMs);
+    this.measure(rows, outcome);
     guarded(logger, 'committing a step', () => this.apply(rows, outcome));
     guarded(logger, 'freeing KV', () => ended.forEach(({ request }) => freeKv(this.context, request)));
     outbox.flush();
+    // Those who hold for the end of this step decide in this instant too.
+    this.announce(0, 0, ready.size > 0);
     this.onIdle?.();
     this.wake();
+  }
+
+  private measure(rows: readonly PlannedRow[], outcome: StepOutcome): void {
+    const { beacons, clock, estimator } = this.context;
+    beacons.stepEnded();
+    if (!outcome.ok) return;
+    estimator.observeStep({
+      rows: rows.length,
+      tokens: rows.reduce((sum, { count }) => sum + count, 0),
+      ms: clock.nowMs() - this.stepStartedMs,
+      overlapMs: beacons.othersBusyMs - this.othersBusyAtStartMs,
+    });
   }
 
   private apply(rows: readonly PlannedRow[], outcome: StepOutcome): void {
@@ -210,8 +227,15 @@ export class DecodingLoop {
     }
   }
 
-  private announce(rowsRunning: number, stepLeftMs: number): void {
-    const { beacons, ready, table } = this.context;
-    beacons.announce({ rowsRunning, stepLeftMs, waiting: ready.size, aliveAtHome: table.numAtHome });
+  private announce(rowsRunning: number, stepLeftMs: number, isDeciding = false): void {
+    const { announcer, ready, table } = this.context;
+    const decides = isDeciding ? { isDeciding } : {};
+    announcer.announce({
+      rowsRunning,
+      stepLeftMs,
+      waiting: ready.size,
+      aliveAtHome: table.numAtHome,
+      ...decides,
+    });
   }
 }

@@ -166,7 +166,7 @@ export class GuestSide {
   }
 
   private arrive(request: LiveRequest, message: PeerReq): void {
-    const { clock, counters, ready, wake } = this.context;
+    const { beacons, clock, counters, ready, wake } = this.context;
     request.peerLocs.set(message.from, message.loc);
     request.peerReplicas.set(message.from, message.fromReplica);
     for (const { model, loc, replica } of message.locs ?? []) {
@@ -180,6 +180,7 @@ export class GuestSide {
     request.algo = message.algo;
     request.lastHeardMs = clock.nowMs();
     counters.add('handoffs_received');
+    beacons.cameFrom(message.from, message.fromReplica);
     ready.push(request, clock.nowMs());
     wake();
   }

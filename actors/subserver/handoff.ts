@@ -60,6 +60,7 @@ export function handOff(
   };
   request.lifecycle.send({ type: 'HANDOFF', to });
   context.counters.add('handoffs_sent');
+  if (because.finished === undefined) context.beacons.handedTo(to, request.peerReplicas.get(to));
   postHandoff(context, request, request.lastSent.start, because.finished);
   if (request.role === 'guest' && to !== request.home.model) postProgress(context, request);
 }

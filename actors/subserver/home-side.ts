@@ -38,6 +38,7 @@ export class HomeSide {
     request.numHandoffs += message.hop - request.hop;
     request.hop = message.hop;
     this.context.counters.add('handoffs_received');
+    this.context.beacons.cameFrom(message.from, message.fromReplica);
     for (const { model, loc, replica } of message.locs ?? []) this.learn(request, model, loc, replica);
     const isGuestLost = message.locs?.some(({ loc }) => loc === 0) === true;
     if (isGuestLost) request.term += 1; // the lost one may still be at work

@@ -92,6 +92,7 @@ export class Serving {
     this.peers.abandonAll();
     this.context.outbox.flush();
     this.sweeper.stop();
+    this.context.announcer.stop();
     this.context.beacons.stop();
     for (const subscription of [...this.intake, ...this.subscriptions]) subscription.unsubscribe();
   }
@@ -108,9 +109,9 @@ export class Serving {
   }
 
   private sweep(nowMs: number): boolean {
-    const { logger, beacons, outbox, table } = this.context;
+    const { logger, announcer, outbox, table } = this.context;
     guarded(logger, 'sweep', () => this.peers.sweep(nowMs));
-    beacons.refresh();
+    announcer.refresh();
     outbox.flush();
     return table.size > 0;
   }

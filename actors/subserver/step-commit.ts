@@ -54,6 +54,7 @@ function settleRow(
   request.kvLen = row.past + row.count;
   if (row.isComplete) return { request, result };
   context.counters.add('prefill_tokens', row.count);
+  context.estimator.observeRow(context.options.self, 0);
   context.ready.push(request, context.clock.nowMs());
   return undefined;
 }
@@ -105,8 +106,8 @@ function routeRow(request: LiveRequest, result: SampledRow): RouteRow {
     sampling: request.init.sampling,
     tokens: request.tokens,
     numSinceArrival: request.numSinceArrival,
-    ...(topValues && topIds ? { topValues, topIds } : {}),
     ...(logSumExp === undefined ? {} : { logSumExp }),
+    ...(topValues && topIds ? { topValues, topIds } : {}),
     ...(hidden ? { hidden } : {}),
     ...(embedding ? { embedding } : {}),
     ...(logits ? { logits } : {}),
@@ -131,10 +132,14 @@ function commitRow(
   if (token === undefined) return;
   if (destination !== STAY && router.onHandoff === 'discard' && !mustKeep) {
     request.held = { token, signal };
+    context.estimator.observeRow(destination, 0);
     handOff(context, request, destination, { row });
     return;
   }
   const ended = commitOwn(context, request, token, signal);
+  // Where one ends another begins, as far as batches go: at the home.
+  const goesTo = ended === undefined ? destination : request.home.model;
+  context.estimator.observeRow(goesTo === STAY ? context.options.self : goesTo, 1);
   if (ended !== undefined) endHere(context, request, ended);
   else if (destination !== STAY) handOff(context, request, destination, { row });
   else {

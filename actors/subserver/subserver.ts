@@ -7,6 +7,8 @@ import { createSubserverLifecycle, type SubserverPhase } from '../../machines/in
 import { encodeFrame } from '../../transport/codec.ts';
 import type { Heartbeat, Message } from '../../transport/messages.ts';
 import { Subjects } from '../../transport/subjects.ts';
+import { ModelEstimator } from '../../scheduling/estimate/model-estimator.ts';
+import { Announcer } from './announcer.ts';
 import { BeaconBoard } from './beacon-board.ts';
 import type { SubserverContext } from './context.ts';
 import { Counters } from './counters.ts';
@@ -124,14 +126,15 @@ export class Subserver {
     const { options, counters, subjects } = this;
     const { clock, bus, engine, routers } = this.deps;
     const name = this.modelName(options.self);
-    const beaconOptions = {
-      self: options.self,
-      replica: options.replica,
-      minIntervalMs: options.beaconMinIntervalMs,
-      staleMs: options.beaconStaleMs,
-    };
-    const beacons = new BeaconBoard(beaconOptions, clock, (beacon) =>
-      this.publish(subjects.beacon(name), beacon),
+    const { self, replica, deployment, beaconMinIntervalMs: minIntervalMs, beaconStaleMs: staleMs } = options;
+    const { home, models } = deployment;
+    const { maxNumSeqs } = info;
+    const estimator = new ModelEstimator({ self, home, numModels: models.length, maxNumSeqs });
+    const announcer = new Announcer(
+      { self, replica, minIntervalMs, staleMs },
+      clock,
+      () => estimator.estimates(),
+      (beacon) => this.publish(subjects.beacon(name), beacon),
     );
     const outbox = new Outbox(bus, this.logger, (message, error) => this.serving?.onTooLarge(message, error));
     return {
@@ -148,7 +151,9 @@ export class Subserver {
       outbox,
       inboxes: new PeerInboxes(subjects, `${name}.${options.replica}`),
       counters,
-      beacons,
+      beacons: new BeaconBoard({ self, replica, home, staleMs }, clock),
+      announcer,
+      estimator,
       unreachable: new UnreachableModels(),
       modelName: (model) => this.modelName(model),
       wake: () => this.serving?.wake(),

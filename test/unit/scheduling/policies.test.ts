@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPolicy, StepTimeEstimate, type QueueView } from '../../../scheduling/index.ts';
+import { createPolicy, type QueueView } from '../../../scheduling/index.ts';
 
 const view = (change: Partial<QueueView> = {}): QueueView => ({
   self: 1,
@@ -59,19 +59,5 @@ describe('policies', () => {
         expect.objectContaining({ code: 'config_invalid' }),
       );
     }
-  });
-});
-
-describe('the step time estimate', () => {
-  it('follows the measurements and answers with the nearest number of rows', () => {
-    const estimate = new StepTimeEstimate();
-    expect(estimate.expectMs(4)).toBe(0);
-    for (let i = 0; i < 60; i += 1) estimate.observe(2, 10);
-    estimate.observe(8, 40);
-    expect(estimate.expectMs(2)).toBeCloseTo(10);
-    expect(estimate.expectMs(3)).toBeCloseTo(10);
-    expect(estimate.expectMs(7)).toBeCloseTo(40);
-    for (let i = 0; i < 60; i += 1) estimate.observe(2, 20);
-    expect(estimate.expectMs(2)).toBeCloseTo(20, 1);
   });
 });

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { BeaconBoard, type Announcement } from '../../../actors/subserver/beacon-board.ts';
+import { BeaconBoard } from '../../../actors/subserver/beacon-board.ts';
 import type { Beacon } from '../../../transport/messages.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 
 const idle = { rowsRunning: 0, stepLeftMs: 0 };
 
-function board(): { clock: ManualClock; beacons: BeaconBoard; sent: Beacon[] } {
+const CURVE = { curve: [[1, 6]], jitter: 0, overlapFactor: 1, numOutcomes: 100, maxNumSeqs: 4 } as const;
+
+function board(self = 2): { clock: ManualClock; beacons: BeaconBoard } {
   const clock = new ManualClock();
-  const sent: Beacon[] = [];
-  const options = { self: 2, replica: 'r1', minIntervalMs: 5, staleMs: 400 };
-  return { clock, sent, beacons: new BeaconBoard(options, clock, (beacon) => sent.push(beacon)) };
+  return { clock, beacons: new BeaconBoard({ self, replica: 'r1', home: 1, staleMs: 400 }, clock) };
 }
 
-const hear = (beacons: BeaconBoard, model: number, replica: string, news: Partial<Announcement>): void =>
+const hear = (beacons: BeaconBoard, model: number, replica: string, news: Partial<Beacon>): void =>
   beacons.receive({ kind: 'beacon', model, replica, ...idle, waiting: 0, aliveAtHome: 0, ...news });
 
 const isStalled = (beacons: BeaconBoard, waiting: number, atHome: number): boolean =>
@@ -68,48 +68,90 @@ describe('whether the system stands still', () => {
   });
 });
 
-describe('announcements', () => {
-  const news = (waiting: number, rowsRunning = 0, stepLeftMs = 0): Announcement => ({
-    rowsRunning,
-    stepLeftMs,
-    waiting,
-    aliveAtHome: 4,
+describe('what has passed since a beacon', () => {
+  const estimates = { routing: [0.6, 0.4], commits: [1, 0], ...CURVE };
+
+  it('rows that come from a running peer: its step has ended, and it starts again with what it has', () => {
+    const { beacons, clock } = board();
+    hear(beacons, 1, 'r0', { rowsRunning: 5, stepLeftMs: 6, waiting: 1, aliveAtHome: 6, estimates });
+    clock.advance(6);
+    beacons.cameFrom(1, 'r0');
+    beacons.cameFrom(1, 'r0');
+    expect(beacons.peers()).toMatchObject([
+      { rowsRunning: 4, stepLeftMs: 6, waiting: 0, isDeciding: true, shareToHere: 0.4 },
+    ]);
+    clock.advance(2);
+    beacons.handedTo(1, 'r0');
+    expect(beacons.peers()).toMatchObject([{ rowsRunning: 4, stepLeftMs: 4, waiting: 1 }]);
+    hear(beacons, 1, 'r0', { rowsRunning: 3, stepLeftMs: 5, aliveAtHome: 6 });
+    expect(beacons.peers()).toMatchObject([{ rowsRunning: 3, stepLeftMs: 5, waiting: 0, isDeciding: false }]);
   });
 
-  it('come at most once per interval, the newest at its end; an idle one is not repeated', () => {
-    const { beacons, clock, sent } = board();
-    for (let waiting = 0; waiting < 4; waiting += 1) beacons.announce(news(waiting));
-    expect(sent.map(({ waiting }) => waiting)).toEqual([0]);
-    clock.advance(5);
-    expect(sent.map(({ waiting }) => waiting)).toEqual([0, 3]);
-    clock.advance(50);
-    beacons.announce(news(3));
-    clock.advance(50);
-    expect(sent).toHaveLength(2);
-    expect(clock.numPending).toBe(0);
+  it('rows that go to an idle peer: it starts with them, unless it decides later in this instant', () => {
+    const home = board(1);
+    hear(home.beacons, 2, 'r0', { waiting: 1, estimates });
+    home.beacons.handedTo(2, undefined);
+    expect(home.beacons.peers()).toMatchObject([{ rowsRunning: 0, waiting: 2, isDeciding: true }]);
+    expect(isStalled(home.beacons, 9, 0)).toBe(false);
+    home.clock.advance(1);
+    expect(home.beacons.peers()).toMatchObject([{ rowsRunning: 2, stepLeftMs: 5, waiting: 0 }]);
+    home.clock.advance(60); // its word was lost
+    expect(home.beacons.peers()).toMatchObject([{ rowsRunning: 0, waiting: 2, isDeciding: false }]);
+
+    const guest = board(2);
+    hear(guest.beacons, 1, 'r0', { estimates });
+    guest.beacons.handedTo(1, 'r0');
+    expect(guest.beacons.peers()).toMatchObject([{ rowsRunning: 1, stepLeftMs: 6 }]); // the home decides first
   });
 
-  it('are said again before they grow stale, with what is left of the step', () => {
-    const { beacons, clock, sent } = board();
-    beacons.refresh();
-    expect(sent).toEqual([]);
-    beacons.announce(news(1, 2, 150));
-    clock.advance(99);
-    beacons.refresh();
-    expect(sent).toHaveLength(1);
+  it('rows that go to a running peer wait there', () => {
+    const { beacons, clock } = board();
+    hear(beacons, 1, 'r0', { rowsRunning: 2, stepLeftMs: 6 });
+    beacons.handedTo(1, 'r0');
+    clock.advance(8);
+    expect(beacons.peers()).toMatchObject([{ rowsRunning: 2, stepLeftMs: -2, waiting: 1 }]); // overdue
+  });
+
+  it('who has just ended a step and has rows is about to decide', () => {
+    const { beacons, clock } = board(1);
+    hear(beacons, 2, 'r0', { waiting: 3, isDeciding: true, estimates });
+    expect(beacons.peers()).toMatchObject([{ rowsRunning: 0, waiting: 3, isDeciding: true }]);
+    hear(beacons, 2, 'r0', { waiting: 3 });
     clock.advance(1);
-    beacons.refresh();
-    clock.advance(100);
-    beacons.refresh();
-    expect(sent.map(({ stepLeftMs }) => stepLeftMs)).toEqual([150, 50, 0]);
+    expect(beacons.peers()).toMatchObject([{ rowsRunning: 0, waiting: 3, isDeciding: false }]);
   });
 
-  it('end with stop', () => {
-    const { beacons, clock, sent } = board();
-    beacons.announce(news(1));
-    beacons.announce(news(2));
-    beacons.stop();
-    clock.advance(100);
-    expect(sent).toHaveLength(1);
+  it('a step goes on more slowly while this model runs on the same device', () => {
+    const { beacons, clock } = board();
+    beacons.overlapFactor = 0.5;
+    hear(beacons, 1, 'r0', { rowsRunning: 2, stepLeftMs: 10 });
+    clock.advance(2);
+    beacons.stepStarted();
+    clock.advance(4);
+    beacons.stepEnded();
+    expect(beacons.peers()[0]?.stepLeftMs).toBeCloseTo(10 - 2 - 4 * 0.5, 9);
+  });
+
+  it('the time others ran is counted, whoever it was', () => {
+    const { beacons, clock } = board();
+    hear(beacons, 2, 'r2', { rowsRunning: 2, stepLeftMs: 10 }); // the same model: another device
+    clock.advance(5);
+    expect(beacons.othersBusyMs).toBe(0);
+    hear(beacons, 1, 'r0', { rowsRunning: 2, stepLeftMs: 10 });
+    hear(beacons, 3, 'r0', { rowsRunning: 2, stepLeftMs: 10 });
+    clock.advance(4);
+    hear(beacons, 1, 'r0', {});
+    clock.advance(3);
+    beacons.cameFrom(3, 'r0');
+    clock.advance(9);
+    expect(beacons.othersBusyMs).toBe(7);
+  });
+
+  it('shares are divided among the replicas here, and estimates are kept between beacons', () => {
+    const { beacons } = board();
+    hear(beacons, 1, 'r0', { estimates });
+    hear(beacons, 2, 'r2', {});
+    hear(beacons, 1, 'r0', { rowsRunning: 1 });
+    expect(beacons.peers()[0]?.shareToHere).toBeCloseTo(0.2, 9);
   });
 });
