@@ -6,8 +6,11 @@ export interface ArrivalLaw {
   probability: Float64Array;
 }
 
-/** All ways to send `rows` requests to the models, each by `row` independently (a multinomial law). */
-export function arrivalLaw(row: readonly number[], rows: number): ArrivalLaw {
+/**
+ * All ways to send `rows` requests to the models, each by `row` independently (a multinomial law).
+ * @param negligible outcomes no likelier than this are left out
+ */
+export function arrivalLaw(row: readonly number[], rows: number, negligible = 0): ArrivalLaw {
   const found: number[] = [];
   const chances: number[] = [];
   const counts = new Array<number>(row.length).fill(0);
@@ -30,31 +33,39 @@ export function arrivalLaw(row: readonly number[], rows: number): ArrivalLaw {
     counts[model] = 0;
   };
   place(0, rows, 1);
-  return dropImpossible(found, chances, row.length);
+  return dropNegligible(found, chances, row.length, negligible);
 }
 
-/** Without outcomes whose probability is too small for a double: they would lead to states that are never seen. */
-function dropImpossible(counts: number[], chances: number[], numModels: number): ArrivalLaw {
-  const kept = [...chances.keys()].filter((o) => (chances[o] ?? 0) > 0);
+/** Leaves outcomes out that are less likely than `negligible` (or than a double can tell from 0); the rest sums to 1. */
+function dropNegligible(
+  counts: readonly number[],
+  chances: readonly number[],
+  numModels: number,
+  negligible: number,
+): ArrivalLaw {
+  const kept = [...chances.keys()].filter((o) => (chances[o] ?? 0) > negligible);
+  const total = negligible > 0 ? kept.reduce((sum, o) => sum + (chances[o] ?? 0), 0) : 1;
   return {
     numOutcomes: kept.length,
     counts: Int32Array.from(kept.flatMap((o) => counts.slice(o * numModels, (o + 1) * numModels))),
-    probability: Float64Array.from(kept, (o) => chances[o] ?? 0),
+    probability: Float64Array.from(kept, (o) => (chances[o] ?? 0) / total),
   };
 }
 
 /** {@link arrivalLaw} with a memory: the same few laws occur in every state. */
 export class ArrivalTable {
   private readonly routing: readonly (readonly number[])[];
+  private readonly negligible: number;
   private readonly known: ArrivalLaw[][];
 
-  constructor(routing: readonly (readonly number[])[]) {
+  constructor(routing: readonly (readonly number[])[], negligible = 0) {
     this.routing = routing;
+    this.negligible = negligible;
     this.known = routing.map(() => []);
   }
 
   of(model: number, rows: number): ArrivalLaw {
     const laws = this.known[model] ?? [];
-    return (laws[rows] ??= arrivalLaw(this.routing[model] ?? [], rows));
+    return (laws[rows] ??= arrivalLaw(this.routing[model] ?? [], rows, this.negligible));
   }
 }

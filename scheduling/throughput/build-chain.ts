@@ -40,12 +40,19 @@ export function initialState(spec: CompleteSpec): Int32Array {
 
 /**
  * All states that "everybody waits at model 1" leads to under a policy, breadth first.
+ *
+ * @param negligible ways of routing no likelier than this are left out, which saves most states of large systems; 0 = exact
  * @throws TokenrailError `config_invalid` where nobody could start any more; {@link TooManyStatesError} above `maxStates`
  */
-export function buildChain(spec: CompleteSpec, start: Starter, maxStates = MAX_STATES): Chain {
+export function buildChain(
+  spec: CompleteSpec,
+  start: Starter,
+  maxStates = MAX_STATES,
+  negligible = 0,
+): Chain {
   const numModels = spec.stepMs.length;
   const table = new StateTable(3 * numModels);
-  const epoch = new EpochStep(spec);
+  const epoch = new EpochStep(spec, negligible);
   const [ticks, tokens] = [new GrowingDoubles(), new GrowingDoubles()];
   const [edgeStart, edgeTo, edgeProbability] = [new GrowingInts(), new GrowingInts(), new GrowingDoubles()];
   const state = initialState(spec);

@@ -21,9 +21,10 @@ export class EpochStep {
   private readonly before: Int32Array;
   private readonly next: Int32Array;
 
-  constructor(spec: CompleteSpec) {
+  /** @param negligible ways of routing no likelier than this are left out; 0 = exact */
+  constructor(spec: CompleteSpec, negligible = 0) {
     this.numModels = spec.stepMs.length;
-    this.laws = new ArrivalTable(spec.routing);
+    this.laws = new ArrivalTable(spec.routing, negligible);
     this.overlapFactor = spec.overlapFactor;
     this.tokensPerRow = Float64Array.from(spec.routing, (row, i) =>
       row.reduce((sum, p, j) => sum + p * (spec.commits[i]?.[j] ?? 0), 0),

@@ -1,0 +1,98 @@
+import { buildChain, MAX_STATES, TooManyStatesError } from './build-chain.ts';
+import { completeSpec, type ChainSpec, type CompleteSpec } from './chain-spec.ts';
+import { coarseQuantumMs } from './coarse-quantum.ts';
+import { measures } from './measures.ts';
+import { startingThresholds } from './starting-thresholds.ts';
+import { thresholdStarter } from './starter.ts';
+import { stationary, TOLERANCE } from './stationary.ts';
+import { ThresholdSearch, type Evaluate } from './threshold-search.ts';
+import { throughputOf, type Throughput } from './throughput.ts';
+
+/** The best thresholds with what they give. */
+export interface BestThresholds extends Throughput {
+  thresholds: number[];
+}
+
+/** Thresholds whose throughput is within this of the best, relatively, tie; the smallest of them are taken. */
+const TIE = 1e-4;
+/** How precise the search is in large systems. */
+interface Precision {
+  /** Ways of routing no likelier than this are left out. */
+  negligible: number;
+  /** See `stationary`. */
+  tolerance: number;
+}
+
+const EXACT: Precision = { negligible: 0, tolerance: TOLERANCE };
+const FINE: Precision = { negligible: 1e-7, tolerance: 1e-8 };
+const COARSE: Precision = { negligible: 1e-5, tolerance: 1e-6 };
+/** Where nearly everybody leaves, the rare ones that stay decide between phases that are hardly ever left. */
+const RARE = 0.1;
+/** How far below the best of a first look thresholds may be and still be looked at closely. */
+const coarseMargin = (numModels: number): number => (numModels > 2 ? 0.015 : 0.005);
+/** With two models and no more requests than this, chains are small enough to be searched directly. */
+const SMALL_CONCURRENCY = 16;
+const NUM_CLIMBS = 4;
+
+/**
+ * The thresholds with the highest predicted throughput; among ties within 1e-4 those with the smallest sum. A pattern
+ * search from several starts (see {@link startingThresholds}); large systems are searched first on a coarse grid of time.
+ *
+ * @throws TokenrailError `config_invalid` for a wrong specification, or too many states at every point
+ */
+export function bestThresholds(spec: ChainSpec): BestThresholds {
+  const complete = completeSpec(spec);
+  const numModels = complete.stepMs.length;
+  const { concurrency } = complete;
+  const coarseMs = coarseQuantumMs(complete);
+  const isSmall = numModels < 3 && concurrency <= SMALL_CONCURRENCY;
+  const fine = new ThresholdSearch(evaluator(complete, FINE), numModels, concurrency);
+  if (isSmall || coarseMs <= complete.quantumMs) {
+    climbAll(fine, complete);
+  } else {
+    const spec = { ...complete, quantumMs: coarseMs };
+    const coarse = new ThresholdSearch(evaluator(spec, COARSE), numModels, concurrency);
+    climbAll(coarse, complete);
+    const [best] = coarse.ranking();
+    const least = (best?.value ?? 0) * (1 - coarseMargin(numModels));
+    fine.climb(best?.thresholds ?? [], 1, (thresholds) => coarse.valueOf(thresholds) > least);
+  }
+  const thresholds = smallestTie(fine);
+  return { thresholds, ...throughputOf(complete, thresholds) };
+}
+
+/** Climbs from the best few of the starts. */
+function climbAll(search: ThresholdSearch, spec: CompleteSpec): void {
+  const firstStep = Math.max(1, Math.floor(spec.concurrency / 8));
+  const ranked = startingThresholds(spec).sort((a, b) => search.valueOf(b) - search.valueOf(a));
+  for (const start of ranked.slice(0, NUM_CLIMBS)) search.climb(start, firstStep);
+}
+
+/** Small systems, and those with phases, are always solved exactly. */
+function needsExact({ routing, concurrency }: CompleteSpec): boolean {
+  const hasPhases = routing.some((row, i) => row.some((p, j) => i !== j && p > 1 - RARE && p < 1));
+  return concurrency <= SMALL_CONCURRENCY || hasPhases;
+}
+
+/** Throughput, far more precise than a tie; −Infinity where the chain is too large. */
+function evaluator(spec: CompleteSpec, wanted: Precision): Evaluate {
+  const { negligible, tolerance } = needsExact(spec) ? EXACT : wanted;
+  return (thresholds) => {
+    try {
+      const chain = buildChain(spec, thresholdStarter(spec, thresholds), MAX_STATES, negligible);
+      return measures(spec, chain, stationary(chain, tolerance)).tokensPerSecond;
+    } catch (error) {
+      if (error instanceof TooManyStatesError) return -Infinity;
+      throw error;
+    }
+  };
+}
+
+function smallestTie(search: ThresholdSearch): number[] {
+  const ranking = search.ranking();
+  const best = ranking[0]?.value ?? 0;
+  const sum = (thresholds: readonly number[]): number => thresholds.reduce((a, b) => a + b, 0);
+  const ties = ranking.filter(({ value }) => value >= best * (1 - TIE));
+  const smallest = ties.reduce((a, b) => (sum(b.thresholds) < sum(a.thresholds) ? b : a));
+  return [...smallest.thresholds];
+}
