@@ -1,7 +1,8 @@
 import { uniform } from '../core/random.ts';
 import type { RoutingMatrices } from '../routers/simulated.ts';
-import { BatchMeans } from './batch-means.ts';
+import { BatchMeans, type Estimate } from './batch-means.ts';
 import { Load, type LoadRequest } from './load.ts';
+import { rowsPerToken } from './rows-per-token.ts';
 import { SequentialOracle } from './simulated-answer.ts';
 import { SimulatedSystem, type SimulatedSystemOptions } from './simulated-system.ts';
 
@@ -22,10 +23,12 @@ export interface SimulationOptions extends Omit<SimulatedSystemOptions, 'matrice
 }
 
 export interface SimulationResult {
-  /** After the warm-up (drain: over the whole run). */
+  /** After the warm-up, freed of the luck of the routing draws (drain: tokens over time of the whole run). */
   tokensPerSecond: number;
   /** Half the width of the 95 % interval of it, from batch means; NaN for a drain. */
   ci95: number;
+  /** Tokens over time as they were, with the wider interval that belongs to it. */
+  uncontrolled: Estimate;
   /** Mean rows per step, per model. */
   meanRows: number[];
   /** Mean time of a row from ready to the start of its step, per model. */
@@ -68,11 +71,14 @@ export class Simulation {
     const { concurrency, drain, totalTokens, seed = 0, models, matrices: _matrices, ...rest } = options;
     const numAlive = drain?.numRequests ?? concurrency;
     const matrices = (): RoutingMatrices => this.matricesNow();
-    this.meter = new BatchMeans({
-      totalTokens: drain ? Infinity : totalTokens,
-      warmUpTokens: drain ? Infinity : Math.floor(totalTokens * WARM_UP_SHARE),
-      numBatches: NUM_BATCHES,
-    });
+    this.meter = new BatchMeans(
+      {
+        totalTokens: drain ? Infinity : totalTokens,
+        warmUpTokens: drain ? Infinity : Math.floor(totalTokens * WARM_UP_SHARE),
+        numBatches: NUM_BATCHES,
+      },
+      () => this.guestRows(),
+    );
     this.system = new SimulatedSystem({ ...rest, seed, models, matrices, maxInflight: numAlive });
     this.oracle = new SequentialOracle(
       models.map(({ law }) => law ?? { kind: 'bernoulli' }),
@@ -100,12 +106,34 @@ export class Simulation {
     const nowMs = this.system.clock.nowMs();
     const virtualSeconds = (nowMs - beginMs) / 1000;
     const { tokens } = this.meter;
-    const measured = this.options.drain
-      ? { tokensPerSecond: tokens / virtualSeconds, ci95: NaN }
-      : this.meter.result();
     const { seed = 0 } = this.options;
     const { mismatches } = this;
-    return { ...measured, ...this.perModel(nowMs), tokens, virtualSeconds, mismatches, seed };
+    return {
+      ...this.throughput(virtualSeconds),
+      ...this.perModel(nowMs),
+      tokens,
+      virtualSeconds,
+      mismatches,
+      seed,
+    };
+  }
+
+  private throughput(virtualSeconds: number): Estimate & { uncontrolled: Estimate } {
+    const { drain, shift, matrices } = this.options;
+    const { meter } = this;
+    if (drain) {
+      const whole = { tokensPerSecond: meter.tokens / virtualSeconds, ci95: NaN };
+      return { ...whole, uncontrolled: whole };
+    }
+    const uncontrolled = meter.plain();
+    // Where routing shifts, no single mean is the expected one.
+    const controlled = shift ? uncontrolled : meter.controlled(rowsPerToken(matrices).slice(1));
+    return { ...controlled, uncontrolled };
+  }
+
+  /** Rows so far of all models but the home: what the routing draws decide. */
+  private guestRows(): number[] {
+    return this.options.models.slice(1).map((_, i) => this.system.counter(i + 2, 'step_rows'));
   }
 
   private matricesNow(): RoutingMatrices {
