@@ -1,6 +1,7 @@
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import type { SamplingParams } from '../../core/request.ts';
 import { SystemClock } from '../../core/system-clock.ts';
+import { packageRoot } from '../../deploy/config/package-root.ts';
 import { resolveBroker } from '../../transport/broker.ts';
 import { chat, mapConcurrently, type ChatAnswer } from '../lib/chat-client.ts';
 import type { Problem } from '../lib/problems.ts';
@@ -13,7 +14,7 @@ export const MAX_TOKENS = 400;
 const MAX_NUM_BATCHED_TOKENS = 512;
 const END_ID = 1;
 
-const modelDir = (name: string): string => fileURLToPath(new URL(`../../models/${name}`, import.meta.url));
+const modelDir = (name: string): string => join(packageRoot, 'models', name);
 
 export interface Mode {
   name: string;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { packageRoot } from '../../deploy/config/package-root.ts';
 
 /** One held-out word problem of the embedded models. */
 export interface Problem {
@@ -14,7 +15,7 @@ export type ProblemList = 'test' | 'test-sentences' | 'validation';
 
 /** The first `count` problems of a list. */
 export function loadProblems(list: ProblemList, count: number): Problem[] {
-  const path = fileURLToPath(new URL(`../../models/problems/${list}.jsonl`, import.meta.url));
+  const path = join(packageRoot, 'models', 'problems', `${list}.jsonl`);
   const lines = readFileSync(path, 'utf8').trim().split('\n');
   return lines.slice(0, count).map((line) => JSON.parse(line) as Problem);
 }

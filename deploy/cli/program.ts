@@ -80,6 +80,11 @@ function addToolCommands(program: Command): void {
   );
   for (const command of [doctor, models])
     addConfigOptions(command.option('--json', 'machine-readable output'));
+  const bench = addCommand(program, 'bench', 'measurements; "bench --help" lists them', async (command) =>
+    (await import('./commands/bench.ts')).bench(command),
+  );
+  // Each benchmark reads its own flags.
+  bench.argument('[name...]').allowUnknownOption().helpOption(false);
 }
 
 /** The command line. Unknown commands and flags are refused with the nearest known name. */

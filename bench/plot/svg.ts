@@ -1,0 +1,54 @@
+/** Colours of series, distinguishable also without colour vision (Okabe and Ito's palette, and two greys). */
+export const COLOURS = [
+  '#999999',
+  '#E69F00',
+  '#56B4E9',
+  '#009E73',
+  '#0072B2',
+  '#D55E00',
+  '#CC79A7',
+  '#333333',
+] as const;
+
+export const colourOf = (index: number): string => COLOURS[index % COLOURS.length] ?? '#000000';
+
+const escape = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+const round = (value: number): string => String(Math.round(value * 100) / 100);
+
+export interface TextOptions {
+  size?: number;
+  anchor?: 'start' | 'middle' | 'end';
+  bold?: boolean;
+  colour?: string;
+}
+
+export function text(x: number, y: number, content: string, options: TextOptions = {}): string {
+  const { size = 11, anchor = 'start', bold = false, colour = '#222222' } = options;
+  const weight = bold ? ' font-weight="bold"' : '';
+  return `<text x="${round(x)}" y="${round(y)}" font-size="${size}" text-anchor="${anchor}" fill="${colour}"${weight}>${escape(content)}</text>`;
+}
+
+export const rect = (x: number, y: number, width: number, height: number, fill: string): string =>
+  `<rect x="${round(x)}" y="${round(y)}" width="${round(Math.max(0, width))}" height="${round(Math.max(0, height))}" fill="${fill}"/>`;
+
+export const line = (x1: number, y1: number, x2: number, y2: number, colour = '#dddddd'): string =>
+  `<line x1="${round(x1)}" y1="${round(y1)}" x2="${round(x2)}" y2="${round(y2)}" stroke="${colour}"/>`;
+
+export const polyline = (points: readonly (readonly [number, number])[], colour: string): string =>
+  `<polyline fill="none" stroke="${colour}" stroke-width="2" points="${points.map(([x, y]) => `${round(x)},${round(y)}`).join(' ')}"/>`;
+
+export const dot = (x: number, y: number, colour: string): string =>
+  `<circle cx="${round(x)}" cy="${round(y)}" r="3.5" fill="${colour}"/>`;
+
+/** A whole drawing. */
+export function svg(width: number, height: number, parts: readonly string[]): string {
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif">`,
+    rect(0, 0, width, height, '#ffffff'),
+    ...parts,
+    '</svg>',
+    '',
+  ].join('\n');
+}

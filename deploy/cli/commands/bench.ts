@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { TokenrailError } from '../../../core/errors.ts';
+import { suggestion } from '../../config/names.ts';
+
+type Run = (args: readonly string[]) => Promise<number>;
+
+/** A benchmark that is a script of its own: it reads the command line itself. */
+const script =
+  (load: () => Promise<unknown>): Run =>
+  async (args) => {
+    process.argv = [...process.argv.slice(0, 2), ...args];
+    await load().catch((thrown: unknown) => {
+      const isUsage = String((thrown as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS');
+      throw isUsage ? new TokenrailError('config_invalid', (thrown as Error).message) : thrown;
+    });
+    return Number(process.exitCode ?? 0);
+  };
+
+/** Loaded when asked for: help stays quick, and nothing of `bench/` is needed to serve. */
+const BENCHMARKS: Readonly<Record<string, Run>> = {
+  ablation: async (args) => (await import('../../../bench/ablation.ts')).ablation(args),
+  quality: script(() => import('../../../bench/quality.ts')),
+  identity: script(() => import('../../../bench/identity.ts')),
+  handoff: script(() => import('../../../bench/handoff.ts')),
+  engine: script(() => import('../../../bench/engine.ts')),
+};
+
+export const BENCH_HELP = `Which benchmark, and its own flags; "tokenrail bench ablation --help" explains them:
+  ablation  all baselines and modes on one page: where the speed comes from
+  quality   accuracy against the large model's share
+  identity  answers under load, token by token, against a plain loop
+  handoff   latency and rate of handoffs over both brokers
+  engine    what the ragged engine costs`;
+
+/** `tokenrail bench NAME …`. @throws TokenrailError `config_invalid` for an unknown benchmark or flag */
+export async function bench(command: Command): Promise<void> {
+  const [name, ...args] = command.args;
+  const known = Object.keys(BENCHMARKS);
+  if (name === undefined || name === '--help' || name === '-h') {
+    process.stdout.write(`Usage: tokenrail bench <${known.join('|')}> [flags]\n\n${BENCH_HELP}\n`);
+    return;
+  }
+  const run = Object.hasOwn(BENCHMARKS, name) ? BENCHMARKS[name] : undefined;
+  if (run === undefined) {
+    const text = `bench: "${name}" is not one of ${known.join(', ')}${suggestion(name, known)}`;
+    throw new TokenrailError('config_invalid', text, { param: 'bench' });
+  }
+  process.exitCode = await run(args);
+}
