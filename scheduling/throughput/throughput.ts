@@ -1,4 +1,4 @@
-import { buildChain, type Chain } from './build-chain.ts';
+import { buildChain, MAX_STATES, type Chain } from './build-chain.ts';
 import { completeSpec, modelError, type ChainSpec, type CompleteSpec } from './chain-spec.ts';
 import { measures } from './measures.ts';
 import { thresholdStarter } from './starter.ts';
@@ -28,12 +28,17 @@ export function solveChain(spec: CompleteSpec, chain: Chain): Throughput {
  * τ is the time to the next completion and R the tokens committed there. At an epoch all steps that end are
  * routed first; then every idle model i with at least thresholds[i] waiting starts with all of them.
  *
- * @throws TokenrailError `config_invalid` for a wrong specification, thresholds that deadlock, or too many states
+ * @throws TokenrailError `config_invalid` for a wrong specification, thresholds that deadlock; TooManyStatesError above
+ *   `maxStates`
  */
-export function throughputOf(spec: ChainSpec, thresholds: readonly number[]): Throughput {
+export function throughputOf(
+  spec: ChainSpec,
+  thresholds: readonly number[],
+  { maxStates = MAX_STATES }: { maxStates?: number } = {},
+): Throughput {
   const complete = completeSpec(spec);
   checkThresholds(complete, thresholds);
-  return solveChain(complete, buildChain(complete, thresholdStarter(complete, thresholds)));
+  return solveChain(complete, buildChain(complete, thresholdStarter(complete, thresholds), maxStates));
 }
 
 function checkThresholds({ concurrency, stepMs }: CompleteSpec, thresholds: readonly number[]): void {
