@@ -2,7 +2,17 @@ import type { Clock } from '../../core/clock.ts';
 import { TokenrailError } from '../../core/errors.ts';
 import { uniform } from '../../core/random.ts';
 import type { SamplingParams } from '../../core/request.ts';
-import type { Engine, EngineInfo, RowResult, StepBatch, StepOutcome, StepRow } from '../../engine/engine.ts';
+import type {
+  Engine,
+  EngineInfo,
+  RowResult,
+  SampledRow,
+  SignalNeeds,
+  StepBatch,
+  StepOutcome,
+  StepRow,
+} from '../../engine/engine.ts';
+import { logSumExp } from '../../routers/log-sum-exp.ts';
 
 /** What a scripted model says after a sequence of tokens. */
 export interface Say {
@@ -10,6 +20,27 @@ export interface Say {
   entropy: number;
   /** Plays a row whose logits are not finite. */
   isBroken?: boolean;
+  /** What every head says. */
+  score?: number;
+  /** Of the whole vocabulary, for routers that look at them. */
+  logits?: readonly number[];
+}
+
+type SaidSignals = Pick<SampledRow, 'scores' | 'logSumExp' | 'topValues' | 'topIds' | 'logits'>;
+
+/** What the engine would tell routers of it. */
+export function signalsOf({ score = NaN, logits }: Say, needs: SignalNeeds): SaidSignals {
+  const signals: SaidSignals = {};
+  if (needs.heads) signals.scores = Object.fromEntries(needs.heads.map(({ file }) => [file, score]));
+  if (logits === undefined) return signals;
+  signals.logSumExp = logSumExp(logits);
+  if (needs.logits) signals.logits = Float32Array.from(logits);
+  if (needs.topK !== undefined) {
+    const order = [...logits.keys()].sort((a, b) => (logits[b] ?? 0) - (logits[a] ?? 0)).slice(0, needs.topK);
+    signals.topIds = Int32Array.from(order);
+    signals.topValues = Float32Array.from(order, (id) => logits[id] ?? NaN);
+  }
+  return signals;
 }
 
 /** A scripted language model: a pure function of the whole sequence, so any mix-up of KV changes its answer. */
@@ -73,7 +104,7 @@ export class ChainEngine implements Engine {
       else
         onDone({
           ok: true,
-          rows: batch.rows.map((row) => this.run(row)),
+          rows: batch.rows.map((row) => this.run(row, batch.needs)),
           timing: { runMs: durationMs, totalMs: durationMs },
         });
     });
@@ -88,7 +119,7 @@ export class ChainEngine implements Engine {
     return Promise.resolve();
   }
 
-  private run(row: StepRow): RowResult {
+  private run(row: StepRow, needs: SignalNeeds): RowResult {
     const before = row.past === 0 ? [] : this.kv.get(row.seq);
     if (!before || before.length < row.past)
       throw new Error(`row ${row.seq}: KV holds less than past ${row.past}`);
@@ -97,9 +128,17 @@ export class ChainEngine implements Engine {
     this.kv.set(row.seq, tokens);
     const nothing = { logprob: 0, entropyNats: 0, normalizedEntropy: 0, top2Margin: 1 };
     if (!row.sample) return { seq: row.seq, ok: true, sampled: -1, ...nothing };
-    const { token, entropy, isBroken } = this.options.model(tokens, row.sampling);
-    if (isBroken) return { seq: row.seq, ok: false, code: 'numerical_failure', message: 'scripted NaN' };
-    return { seq: row.seq, ok: true, sampled: token, ...nothing, normalizedEntropy: entropy };
+    const said = this.options.model(tokens, row.sampling);
+    const { token, entropy } = said;
+    if (said.isBroken) return { seq: row.seq, ok: false, code: 'numerical_failure', message: 'scripted NaN' };
+    return {
+      seq: row.seq,
+      ok: true,
+      sampled: token,
+      ...nothing,
+      normalizedEntropy: entropy,
+      ...signalsOf(said, needs),
+    };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ModelId, RequestLimits, SamplingParams } from '../../core/request.ts';
-import type { Router, RouteRow } from '../../routers/router.ts';
-import type { ScriptedModel } from './chain-engine.ts';
+import type { AlgoFields, Router, RouteRow } from '../../routers/router.ts';
+import { signalsOf, type ScriptedModel } from './chain-engine.ts';
 
 export interface OracleModel {
   model: ScriptedModel;
@@ -28,6 +28,7 @@ export function sequentialAnswer(
   const answer: OracleAnswer = { ids: [], models: [], reason: 'length' };
   let at = home;
   let numSinceArrival = 0;
+  let algo: AlgoFields | undefined;
   const first = models
     .get(home)
     ?.router.first?.({ rid: 'oracle', tokens, promptLen: prompt.length, peerLocs: new Map() }, sampling);
@@ -35,15 +36,17 @@ export function sequentialAnswer(
   while (answer.ids.length < limits.maxTokens) {
     const entry = models.get(at);
     if (!entry) throw new Error(`no model ${at}`);
-    const { token, entropy } = entry.model(tokens, sampling);
+    const said = entry.model(tokens, sampling);
     const row: RouteRow = {
       rid: 'oracle',
       position: tokens.length,
       numGenerated: answer.ids.length,
-      sampled: token,
+      sampled: said.token,
       logprob: 0,
       entropyNats: 0,
-      normalizedEntropy: entropy,
+      normalizedEntropy: said.entropy,
+      ...signalsOf(said, entry.router.needs),
+      ...(algo ? { algo } : {}),
       sampling,
       tokens,
       numSinceArrival,
@@ -53,6 +56,7 @@ export function sequentialAnswer(
     const passesOn = entry.router.passesOn === true && destination > at && destination !== home;
     const mustKeep = at !== home && numSinceArrival === 0 && !passesOn;
     const discards = leaves && entry.router.onHandoff === 'discard' && !mustKeep;
+    const token = entry.router.choose?.(row) ?? said.token;
     if (!discards) {
       tokens.push(token);
       answer.ids.push(token);
@@ -61,6 +65,8 @@ export function sequentialAnswer(
       if (limits.stopIds.includes(token)) return { ...answer, reason: 'eos' };
     }
     if (leaves) {
+      const view = { rid: 'oracle', tokens, promptLen: prompt.length, peerLocs: new Map() };
+      algo = entry.router.send?.(view, destination, row).algo;
       at = destination;
       numSinceArrival = 0;
     }
