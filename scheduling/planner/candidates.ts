@@ -18,8 +18,8 @@ export interface Hints {
 
 /** Below this overlap factor models may do better one after the other than side by side. */
 const TURNS_BELOW = 0.95;
-/** κ of the look-aheads besides the default: holding more rarely pays where few requests come, more gladly where many do. */
-const KAPPAS = [0.6, 0.8, 1];
+/** κ of the guests besides the default: holding more rarely pays where few requests come, more gladly where many do. */
+const GUEST_KAPPAS = [0.6, 0.7, 0.8, 1];
 
 type ThresholdKind = 'threshold' | 'threshold-hold' | 'take-turns';
 
@@ -30,10 +30,12 @@ function proposal(kind: ThresholdKind, thresholds: readonly number[]): Proposal 
   };
 }
 
-function lookAhead(numModels: number, kappa?: number): Proposal {
-  const spec: PolicySpec = kappa === undefined ? { kind: 'look-ahead' } : { kind: 'look-ahead', kappa };
-  const name = kappa === undefined ? 'look-ahead' : `look-ahead(${kappa})`;
-  return { name, policies: Array.from({ length: numModels }, () => spec) };
+function lookAhead(system: SystemSpec, kappa?: number): Proposal {
+  const policies = system.stepMs.map((_, model): PolicySpec => {
+    const isDefault = kappa === undefined || model === system.home - 1;
+    return isDefault ? { kind: 'look-ahead' } : { kind: 'look-ahead', kappa };
+  });
+  return { name: kappa === undefined ? 'look-ahead' : `look-ahead(${kappa})`, policies };
 }
 
 /**
@@ -66,9 +68,10 @@ export function propose(
   if (numModels === 1 || evaluator.alive === 1) return [eager];
   const thresholds = bestThresholds(system, evaluator, hints);
   hints.thresholds = thresholds;
-  const found = [eager, ...withFewerRows(thresholds, boundsDelay).map((rows) => proposal('threshold', rows))];
-  found.push(...holds(system, evaluator, thresholds), lookAhead(numModels));
-  for (const kappa of KAPPAS) found.push(lookAhead(numModels, kappa));
+  const rowsToTry = withFewerRows(thresholds, boundsDelay).filter((rows) => rows.some((count) => count > 1));
+  const found = [eager, ...rowsToTry.map((rows) => proposal('threshold', rows))];
+  found.push(...holds(system, evaluator, thresholds), lookAhead(system));
+  for (const kappa of GUEST_KAPPAS) found.push(lookAhead(system, kappa));
   if (system.overlapFactor < TURNS_BELOW) {
     hints.turns = bestTurns(system, evaluator, hints);
     found.push(proposal('take-turns', hints.turns));
@@ -81,11 +84,35 @@ function bestThresholds(system: SystemSpec, evaluator: Evaluator, hints: Hints):
   const guess = guessThresholds(system, alive);
   const starts: (readonly number[])[] = [guess, ...(hints.thresholds ? [hints.thresholds] : [])];
   if (system.overlapFactor < TURNS_BELOW) starts.push(nonOverlapping(system, alive));
-  return searchThresholds({
-    evaluate: (rows) => (isFeasible(rows, alive) ? evaluator.quick(proposal('threshold', rows).policies) : 0),
-    starts,
-    largest: system.stepMs.map(() => alive),
-  }).thresholds;
+  const largest = system.stepMs.map(() => alive);
+  return search('threshold', evaluator, starts, largest);
+}
+
+/** A better value by less than this is the same: of an exact value, and of one that a short sample gives. */
+const EXACT_GAIN = 1e-5;
+const ROUGH_GAIN = 1e-3;
+
+/** Searches by exact values; by rough ones throughout as soon as one chain turns out too large: they do not mix. */
+function search(
+  kind: ThresholdKind,
+  evaluator: Evaluator,
+  starts: readonly (readonly number[])[],
+  largest: readonly number[],
+): readonly number[] {
+  const isCandidate = (rows: readonly number[]): boolean =>
+    kind !== 'threshold' || isFeasible(rows, evaluator.alive);
+  let isTooLarge = false;
+  const exact = (rows: readonly number[]): number => {
+    if (isTooLarge || !isCandidate(rows)) return 0;
+    const value = evaluator.exact(proposal(kind, rows).policies);
+    if (value === undefined) isTooLarge = true;
+    return value ?? 0;
+  };
+  const found = searchThresholds({ evaluate: exact, starts, largest, gain: EXACT_GAIN });
+  if (!isTooLarge) return found.thresholds;
+  const rough = (rows: readonly number[]): number =>
+    isCandidate(rows) ? evaluator.rough(proposal(kind, rows).policies) : 0;
+  return searchThresholds({ evaluate: rough, starts, largest, gain: ROUGH_GAIN }).thresholds;
 }
 
 /** Σ (B − 1) < N: somebody can always start. Replicas only make it stricter than needed. */
@@ -111,21 +138,16 @@ function withFewerRows(thresholds: readonly number[], boundsDelay: boolean): (re
 function holds(system: SystemSpec, evaluator: Evaluator, thresholds: readonly number[]): Proposal[] {
   const home = system.home - 1;
   const guests = thresholds.map((rows, model) => (model === home ? 1 : rows));
-  const found = searchThresholds({
-    evaluate: (rows) => evaluator.quick(proposal('threshold-hold', rows).policies),
-    starts: [guests],
-    largest: system.stepMs.map((_, model) => (model === home ? 1 : evaluator.alive)),
-  });
-  return [proposal('threshold-hold', guests), proposal('threshold-hold', found.thresholds)];
+  const largest = system.stepMs.map((_, model) => (model === home ? 1 : evaluator.alive));
+  const found = search('threshold-hold', evaluator, [guests], largest);
+  return [proposal('threshold-hold', guests), proposal('threshold-hold', found)];
 }
 
 /** Rows that the home waits for before it takes its turn; a guest takes its turn with what there is. */
 function bestTurns(system: SystemSpec, evaluator: Evaluator, hints: Hints): readonly number[] {
   const home = system.home - 1;
   const guess = system.stepMs.map((_, model) => (model === home ? Math.ceil(evaluator.alive / 3) : 1));
-  return searchThresholds({
-    evaluate: (rows) => evaluator.quick(proposal('take-turns', rows).policies),
-    starts: [guess, ...(hints.turns ? [hints.turns] : [])],
-    largest: system.stepMs.map(() => evaluator.alive),
-  }).thresholds;
+  const starts = [guess, ...(hints.turns ? [hints.turns] : [])];
+  const largest = system.stepMs.map(() => evaluator.alive);
+  return search('take-turns', evaluator, starts, largest);
 }

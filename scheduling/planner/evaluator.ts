@@ -77,9 +77,9 @@ export class Evaluator {
     };
   }
 
-  /** A quick value for a search: exact, or from a short sample. */
-  quick(policies: readonly PolicySpec[]): number {
-    return this.exact(policies) ?? this.sampled(policies, this.effort.searchTokens).tokensPerSecond;
+  /** A rough value, good enough to guide a search. */
+  rough(policies: readonly PolicySpec[]): number {
+    return this.sampled(policies, this.effort.searchTokens).tokensPerSecond;
   }
 
   private make(policies: readonly PolicySpec[]): StartPolicy[] {

@@ -1,5 +1,5 @@
 export { InlineSolver } from './inline-solver.ts';
-export { makePlan } from './make-plan.ts';
+export { makePlan, planEntry } from './make-plan.ts';
 export {
   entryFor,
   type Candidate,

@@ -3,7 +3,7 @@ import { propose, type Hints, type Proposal } from './candidates.ts';
 import { Evaluator, type PlanEffort } from './evaluator.ts';
 import type { Candidate, Plan, PlanEntry, PlanProblem } from './plan.ts';
 
-export const DEFAULT_EFFORT: PlanEffort = { maxStates: 20_000, tokens: 40_000, searchTokens: 6_000 };
+export const DEFAULT_EFFORT: PlanEffort = { maxStates: 20_000, tokens: 24_000, searchTokens: 4_000 };
 
 /** Numbers of requests up to this one have an entry each; beyond, entries lie a quarter apart. */
 const EACH_UP_TO = 16;
@@ -28,13 +28,25 @@ export function makePlan(problem: PlanProblem, effort: PlanEffort = DEFAULT_EFFO
   const isExact = new Evaluator(system, 1, maxWaitMs, effort).isExactPossible;
   const hints: Hints = {};
   const entries: PlanEntry[] = [];
-  for (const alive of aliveGrid(aliveMax, isExact ? EACH_UP_TO : SAMPLED_EACH_UP_TO)) {
-    const evaluator = new Evaluator(system, alive, maxWaitMs, effort);
-    const proposals = propose(system, evaluator, hints, problem.admissionP99Ms !== undefined);
-    const candidates = evaluate(evaluator, proposals, problem);
-    entries.push({ alive, candidates: sorted(candidates, problem.admissionP99Ms) });
-  }
+  for (const alive of aliveGrid(aliveMax, isExact ? EACH_UP_TO : SAMPLED_EACH_UP_TO))
+    entries.push(planEntry(problem, alive, effort, hints));
   return { entries };
+}
+
+/**
+ * The entry for one number of requests alive.
+ * @param hints where searches begin; what is found goes into them
+ * @throws TokenrailError `config_invalid` for a wrong system
+ */
+export function planEntry(
+  problem: PlanProblem,
+  alive: number,
+  effort: PlanEffort = DEFAULT_EFFORT,
+  hints: Hints = {},
+): PlanEntry {
+  const evaluator = new Evaluator(problem.system, alive, problem.maxWaitMs, effort);
+  const proposals = propose(problem.system, evaluator, hints, problem.admissionP99Ms !== undefined);
+  return { alive, candidates: sorted(evaluate(evaluator, proposals, problem), problem.admissionP99Ms) };
 }
 
 /** 1, 2, 3 … `eachUpTo`, then ever sparser, and `aliveMax`. */

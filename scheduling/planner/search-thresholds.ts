@@ -1,6 +1,3 @@
-/** A better value by less than this is the same: no step is taken for it, and smaller thresholds stay. */
-const GAIN = 1e-5;
-
 export interface ThresholdSearch {
   /** The value of thresholds, larger is better. Called once for each. */
   evaluate: (thresholds: readonly number[]) => number;
@@ -8,6 +5,8 @@ export interface ThresholdSearch {
   starts: readonly (readonly number[])[];
   /** Largest threshold of each model; equal to 1 keeps a model out of the search. */
   largest: readonly number[];
+  /** Better by less than this share is the same: no step is taken for it. */
+  gain: number;
 }
 
 export interface FoundThresholds {
@@ -20,7 +19,7 @@ export interface FoundThresholds {
  * halve. It may end at a local optimum; the starts come from formulas and from the neighbouring number of requests, so
  * that few evaluations are needed.
  */
-export function searchThresholds({ evaluate, starts, largest }: ThresholdSearch): FoundThresholds {
+export function searchThresholds({ evaluate, starts, largest, gain }: ThresholdSearch): FoundThresholds {
   const known = new Map<string, number>();
   const valueOf = (thresholds: readonly number[]): number => {
     const key = thresholds.join();
@@ -32,7 +31,7 @@ export function searchThresholds({ evaluate, starts, largest }: ThresholdSearch)
     thresholds.map((threshold, i) => Math.max(1, Math.min(threshold, largest[i] ?? 1)));
   const better = (a: FoundThresholds, thresholds: readonly number[]): FoundThresholds => {
     const value = valueOf(thresholds);
-    return value > a.value * (1 + GAIN) ? { thresholds, value } : a;
+    return value > a.value * (1 + gain) ? { thresholds, value } : a;
   };
   let best: FoundThresholds = { thresholds: largest.map(() => 1), value: -Infinity };
   for (const start of starts) best = better(best, clip(start));
