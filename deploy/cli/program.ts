@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { packageRoot } from '../config/package-root.ts';
 import { addConfigOptions } from './config-options.ts';
+import { addSimulateOptions } from './simulate-options.ts';
+import { addSystemOptions } from './system-flags.ts';
 
 const version = (): string =>
   (JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string }).version;
@@ -87,6 +89,28 @@ function addToolCommands(program: Command): void {
   bench.argument('[name...]').allowUnknownOption().helpOption(false);
 }
 
+function addTuneCommand(program: Command): void {
+  const tune = addCommand(
+    program,
+    'tune',
+    'predicts the best thresholds and the throughput of a system of models',
+    async (command) => (await import('./commands/tune.ts')).tune(command),
+  );
+  addSystemOptions(tune)
+    .option('--quantum-ms <ms>', 'grid of time of the prediction', '0.1')
+    .option('--json', 'machine-readable output');
+}
+
+function addSimulateCommand(program: Command): void {
+  const simulate = addCommand(
+    program,
+    'simulate',
+    'runs the real actors in virtual time over simulated engines: what a policy gives',
+    async (command) => (await import('./commands/simulate.ts')).simulate(command),
+  );
+  addSimulateOptions(simulate);
+}
+
 /** The command line. Unknown commands and flags are refused with the nearest known name. */
 export function createProgram(): Command {
   const program = new Command('tokenrail')
@@ -101,5 +125,7 @@ export function createProgram(): Command {
   addServerCommands(program);
   addClientCommands(program);
   addToolCommands(program);
+  addTuneCommand(program);
+  addSimulateCommand(program);
   return program;
 }
