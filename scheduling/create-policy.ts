@@ -1,4 +1,5 @@
 import { TokenrailError } from '../core/errors.ts';
+import { AutoPolicy } from './auto.ts';
 import { eagerPolicy } from './eager.ts';
 import { lookAheadPolicy } from './look-ahead.ts';
 import type { StartPolicy } from './policy.ts';
@@ -54,8 +55,9 @@ export function createPolicy(spec: PolicySpec): StartPolicy {
     case 'take-turns':
       return takeTurnsPolicy({ threshold, maxWaitMs });
     case 'look-ahead':
-    case 'auto':
       return lookAheadPolicy({ kappa, maxWaitMs });
+    case 'auto':
+      return new AutoPolicy({ maxWaitMs, admissionP99Ms: spec.admissionP99Ms });
   }
 }
 

@@ -31,6 +31,7 @@ const NO_MEMORY_RETRY_MS = 50;
 export class DecodingLoop {
   private readonly context: SubserverContext;
   private readonly needs: SignalNeeds;
+  private readonly onStepEnd: () => void;
   private rows: PlannedRow[] | undefined;
   private stepStartedMs = 0;
   private othersBusyAtStartMs = 0;
@@ -39,8 +40,10 @@ export class DecodingLoop {
   private hold: Timer | undefined;
   private onIdle: (() => void) | undefined;
 
-  constructor(context: SubserverContext) {
+  /** @param onStepEnd told after each step, when its rows have been routed and before the next one is chosen */
+  constructor(context: SubserverContext, onStepEnd: () => void) {
     this.context = context;
+    this.onStepEnd = onStepEnd;
     this.needs = unionNeeds([...context.routers.values()].map((router) => router.needs));
     context.beacons.onNews = () => {
       if (this.hold) this.wake();
@@ -187,6 +190,7 @@ export class DecodingLoop {
     outbox.flush();
     // Those who hold for the end of this step decide in this instant too.
     this.announce(0, 0, ready.size > 0);
+    guarded(logger, 'planning', this.onStepEnd);
     this.onIdle?.();
     this.wake();
   }

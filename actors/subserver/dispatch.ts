@@ -4,23 +4,29 @@ import type { Message } from '../../transport/messages.ts';
 import type { ClientLoop } from './client-loop.ts';
 import type { SubserverContext } from './context.ts';
 import type { InterModelLoop } from './inter-model-loop.ts';
+import type { SelfScheduling } from './self-scheduling.ts';
+
+/** Who handles what. */
+export interface DispatchTargets {
+  clients: ClientLoop;
+  peers: InterModelLoop;
+  scheduling: SelfScheduling;
+  onProbe: (reply: string) => void;
+}
 
 /** From a bus message to the loop that handles it: the only place here that knows message kinds by name. */
 export class Dispatcher {
   private readonly context: SubserverContext;
   private readonly clients: ClientLoop;
   private readonly peers: InterModelLoop;
+  private readonly scheduling: SelfScheduling;
   private readonly onProbe: (reply: string) => void;
 
-  constructor(
-    context: SubserverContext,
-    clients: ClientLoop,
-    peers: InterModelLoop,
-    onProbe: (reply: string) => void,
-  ) {
+  constructor(context: SubserverContext, { clients, peers, scheduling, onProbe }: DispatchTargets) {
     this.context = context;
     this.clients = clients;
     this.peers = peers;
+    this.scheduling = scheduling;
     this.onProbe = onProbe;
   }
 
@@ -76,13 +82,14 @@ export class Dispatcher {
         return message.from === 0 ? this.clients.resync(message) : this.peers.needsPrefix(message);
       case 'beacon':
         return this.context.beacons.receive(message);
+      case 'plan':
+        return this.scheduling.receive(message);
       case 'probe':
         if (reply !== undefined) this.onProbe(reply);
         return;
       case 'tokens':
       case 'finish':
       case 'heartbeat':
-      case 'plan':
         this.context.counters.add('dropped_messages'); // not for a subserver
     }
   }

@@ -5,7 +5,7 @@ import type { RandomSource } from '../../core/random.ts';
 import type { ModelId } from '../../core/request.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Router } from '../../routers/router.ts';
-import type { StartPolicy } from '../../scheduling/index.ts';
+import type { PlanSolver, StartPolicy } from '../../scheduling/index.ts';
 import type { Bus } from '../../transport/bus.ts';
 
 export interface SubserverOptions {
@@ -47,6 +47,11 @@ export interface SubserverDeps {
   random: RandomSource;
   /** One instance per router of the deployment, made for this model. */
   routers: ReadonlyMap<string, Router>;
+  /**
+   * Computes plans for policies that schedule themselves; used while this replica leads (a home, the smallest name among
+   * those that are heard). Without it they look ahead on their own. Closed by whoever made it.
+   */
+  solver?: PlanSolver;
 }
 
 export type CompleteOptions = Required<SubserverOptions>;

@@ -1,4 +1,5 @@
 import type { TokenrailError } from '../../core/errors.ts';
+import type { PlanSolver } from '../../scheduling/index.ts';
 import type { Bus, BusSubscription } from '../../transport/bus.ts';
 import type { Heartbeat, Message } from '../../transport/messages.ts';
 import { ClientLoop } from './client-loop.ts';
@@ -8,16 +9,19 @@ import { Dispatcher } from './dispatch.ts';
 import { failRequest } from './failing.ts';
 import { guarded } from './guarded.ts';
 import { InterModelLoop } from './inter-model-loop.ts';
+import { SelfScheduling } from './self-scheduling.ts';
 import { Sweeper } from './sweeper.ts';
 
 export interface ServingHooks {
   isServing: () => boolean;
   onProbe: (reply: string) => void;
+  solver: PlanSolver | undefined;
 }
 
 /** The three loops of a loaded subserver and their subscriptions. */
 export class Serving {
   readonly context: SubserverContext;
+  readonly scheduling: SelfScheduling;
   private readonly bus: Bus;
   private readonly decoding: DecodingLoop;
   private readonly peers: InterModelLoop;
@@ -31,10 +35,16 @@ export class Serving {
   constructor(context: SubserverContext, bus: Bus, hooks: ServingHooks) {
     this.context = context;
     this.bus = bus;
-    this.decoding = new DecodingLoop(context);
+    this.scheduling = new SelfScheduling(context, hooks.solver);
+    this.decoding = new DecodingLoop(context, () => this.scheduling.stepEnded());
     const clients = new ClientLoop(context, hooks.isServing);
     this.peers = new InterModelLoop(context, hooks.isServing);
-    this.dispatcher = new Dispatcher(context, clients, this.peers, hooks.onProbe);
+    this.dispatcher = new Dispatcher(context, {
+      clients,
+      peers: this.peers,
+      scheduling: this.scheduling,
+      onProbe: hooks.onProbe,
+    });
     this.sweeper = new Sweeper(context.clock, context.options.resendMs / 4, (nowMs) => this.sweep(nowMs));
   }
 

@@ -79,6 +79,7 @@ export class Subserver {
       this.serving = new Serving(this.context(info), this.deps.bus, {
         isServing: () => this.lifecycle.state === 'serving',
         onProbe: (reply) => this.publish(reply, this.heartbeat()),
+        solver: this.deps.solver,
       });
       await this.serving.listen();
       this.lifecycle.send({ type: 'LOADED' });
@@ -176,6 +177,7 @@ export class Subserver {
       kvTotalBlocks: context?.ledger.totalBlocks ?? 0,
       maxModelLenTokens: context?.info.maxModelLenTokens ?? 0,
       counters: this.counters.snapshot(),
+      ...(this.serving ? { scheduling: this.serving.scheduling.report() } : {}),
     };
   }
 

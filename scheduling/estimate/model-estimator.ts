@@ -61,6 +61,11 @@ export class ModelEstimator {
     return this.times.overlapFactor;
   }
 
+  /** Rows behind the shares. */
+  get numOutcomes(): number {
+    return this.routes.numOutcomes;
+  }
+
   /** Share of the rows that go to `model`; 0 while unknown. */
   shareTo(model: ModelId): number {
     return this.routes.routing()?.[model - 1] ?? 0;

@@ -1,0 +1,59 @@
+import type { SystemSpec } from '../planner/plan.ts';
+import type { MeasuredSystem } from './system-of.ts';
+
+/** How far estimates may wander before they count as another system. */
+export interface Tolerance {
+  /** Of a share of rows, relative. */
+  routing: number;
+  /** The same in standard deviations of an estimate from as many rows: what noise does is no move. */
+  deviations: number;
+  /** Of a step time, relative. */
+  stepMs: number;
+  /** Of the overlap factor. */
+  overlap: number;
+}
+
+/** A new plan is asked for. */
+export const MATERIAL: Tolerance = { routing: 0.15, deviations: 2.5, stepMs: 0.05, overlap: 0.03 };
+
+/** Rows that stand behind an estimate at most: it forgets. */
+const EFFECTIVE_OUTCOMES = 200;
+
+/** Whether a share has moved by more than the tolerance and its noise explain. */
+export function hasShareMoved(
+  before: number,
+  now: number,
+  numOutcomes: number,
+  tolerance: Tolerance,
+): boolean {
+  const effective = Math.min(EFFECTIVE_OUTCOMES, Math.max(1, numOutcomes));
+  // A share of 0 has noise too: one row more would have changed it.
+  const share = Math.max(before, 1 / effective);
+  const deviation = Math.sqrt((share * Math.max(0, 1 - share)) / effective);
+  return Math.abs(now - before) > Math.max(tolerance.routing * before, tolerance.deviations * deviation);
+}
+
+/** Whether a plan made for `before` should be made anew. Jitter counts through what it does to the means. */
+export function hasMoved(
+  before: SystemSpec,
+  { system: now, numOutcomes }: MeasuredSystem,
+  tolerance: Tolerance = MATERIAL,
+): boolean {
+  if (before.routing.length !== now.routing.length) return true;
+  if (Math.abs(before.overlapFactor - now.overlapFactor) > tolerance.overlap) return true;
+  if (now.replicas?.some((count, i) => count !== before.replicas?.[i])) return true;
+  if (now.maxNumSeqs?.some((rows, i) => rows !== before.maxNumSeqs?.[i])) return true;
+  return now.routing.some((row, i) => {
+    const outcomes = numOutcomes[i] ?? 0;
+    if (row.some((share, j) => hasShareMoved(before.routing[i]?.[j] ?? 0, share, outcomes, tolerance)))
+      return true;
+    return haveTimesMoved(before.stepMs[i] ?? [], now.stepMs[i] ?? [], tolerance.stepMs);
+  });
+}
+
+/** Over the rows of both tables. Large numbers of rows are seen rarely and known least: the mean counts, not the worst. */
+function haveTimesMoved(before: readonly number[], now: readonly number[], tolerance: number): boolean {
+  const common = now.slice(0, before.length);
+  const off = common.map((ms, i) => Math.abs(ms / (before[i] ?? ms) - 1));
+  return off.reduce((sum, value) => sum + value, 0) / off.length > tolerance;
+}

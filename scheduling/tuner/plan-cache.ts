@@ -1,0 +1,55 @@
+import { entryFor, type Plan, type PlanEntry, type SystemSpec } from '../planner/plan.ts';
+import { hasMoved, type Tolerance } from './moved.ts';
+import type { MeasuredSystem } from './system-of.ts';
+import { Trials } from './trials.ts';
+
+/** A solved plan with what was measured under it. */
+export class SolvedPlan {
+  readonly system: SystemSpec;
+  readonly plan: Plan;
+  readonly aliveMax: number;
+  private readonly trials = new Map<PlanEntry, Trials>();
+
+  constructor(system: SystemSpec, plan: Plan, aliveMax: number) {
+    this.system = system;
+    this.plan = plan;
+    this.aliveMax = aliveMax;
+  }
+
+  trialsFor(alive: number): Trials | undefined {
+    const entry = entryFor(this.plan, alive);
+    return entry && this.trialsOf(entry);
+  }
+
+  trialsOf(entry: PlanEntry): Trials {
+    const known = this.trials.get(entry) ?? new Trials(entry.candidates);
+    this.trials.set(entry, known);
+    return known;
+  }
+}
+
+/** Plans kept: a load that shifts back and forth finds the one it had. */
+const MAX_PLANS = 16;
+
+/** A cached plan must fit better than the one in use has to: else the two would alternate. */
+const CLOSE: Tolerance = { routing: 0.12, deviations: 1, stepMs: 0.04, overlap: 0.025 };
+
+/** The newest plans, found by the system they were made for. */
+export class PlanCache {
+  private readonly plans: SolvedPlan[] = [];
+
+  add(solved: SolvedPlan): void {
+    this.plans.unshift(solved);
+    this.plans.length = Math.min(this.plans.length, MAX_PLANS);
+  }
+
+  /** A plan for about this system and at least so many requests. It counts as the newest then. */
+  find(measured: MeasuredSystem, alive: number): SolvedPlan | undefined {
+    const index = this.plans.findIndex(
+      (one) => one.aliveMax >= alive && !hasMoved(one.system, measured, CLOSE),
+    );
+    const [found] = index < 0 ? [] : this.plans.splice(index, 1);
+    if (found) this.plans.unshift(found);
+    return found;
+  }
+}

@@ -1,0 +1,144 @@
+import type { ModelId } from '../../core/request.ts';
+import type { PlanSolver, SystemSpec } from '../planner/plan.ts';
+import type { PolicySpec } from '../create-policy.ts';
+import { hasMoved } from './moved.ts';
+import { PlanCache, SolvedPlan } from './plan-cache.ts';
+import { SteadyCount } from './steady-count.ts';
+import { systemOf, type MeasuredSystem, type ModelReports } from './system-of.ts';
+import type { Trials } from './trials.ts';
+
+export interface TunerOptions {
+  home: ModelId;
+  solver: PlanSolver;
+  /** As in a PlanProblem. */
+  admissionP99Ms?: number | undefined;
+  maxWaitMs?: number | undefined;
+  /** Told of solves that failed. */
+  onError: (error: Error) => void;
+}
+
+/** How things stand now. */
+export interface TunerInput {
+  nowMs: number;
+  /** Requests alive in the whole system, as announced. */
+  alive: number;
+  /** Estimates by model, in the order of ids. */
+  models: readonly ModelReports[];
+  /** Tokens committed so far in the whole system, since any beginning. */
+  tokens: number;
+}
+
+/** What to do with so many requests alive. */
+export interface TunedStep {
+  alive: number;
+  name: string;
+  tokensPerSecond: number;
+  policies: readonly PolicySpec[];
+}
+
+/** Between the end of a solve and the next one lies at least this, and this many times what the last one took. */
+const LEAST_PAUSE_MS = 1000;
+const PAUSE_FACTOR = 20;
+/** Tables reach this far beyond the requests alive, so that a few more need no new one. */
+const HEADROOM = 1.25;
+/** Requests alive that a table covers at most; beyond, its last entry serves. */
+const MAX_ALIVE = 512;
+
+/**
+ * Chooses how the system starts its steps: keeps a plan for what is measured, asks the solver for a new one when that moves, at
+ * no more than 1/20 of a core, and corrects the choice by trials. Pure: time and numbers come in, choices go out.
+ */
+export class Tuner {
+  private readonly options: TunerOptions;
+  private readonly cache = new PlanCache();
+  private active: SolvedPlan | undefined;
+  /** Solved, and not yet compared with how things stand by now. */
+  private fresh: SolvedPlan | undefined;
+  private isSolving = false;
+  private nextSolveMs = 0;
+  private nowMs = 0;
+  private readonly alive = new SteadyCount();
+
+  constructor(options: TunerOptions) {
+    this.options = options;
+  }
+
+  /** The system that the choices are made for; undefined before the first plan. */
+  get system(): SystemSpec | undefined {
+    return this.active?.system;
+  }
+
+  /** What is measured and tried at the present number of requests; undefined before the first plan. */
+  get trials(): Trials | undefined {
+    return this.active?.trialsFor(this.alive.value);
+  }
+
+  /** The choices now, ascending in `alive`; empty before the first plan. */
+  steps(): TunedStep[] {
+    const { active } = this;
+    return (active?.plan.entries ?? []).flatMap((entry) => {
+      const chosen = active?.trialsOf(entry).running ?? entry.candidates[0];
+      return chosen ? [{ alive: entry.alive, ...chosen }] : [];
+    });
+  }
+
+  /** To be called often while requests run; returns whether the choices have changed. */
+  tick(input: TunerInput): boolean {
+    this.nowMs = input.nowMs;
+    const before = this.active;
+    const trialsBefore = this.trials;
+    const ran = trialsBefore?.running;
+    this.alive.observe(input.alive, input.nowMs);
+    this.plan(input);
+    const { trials } = this;
+    if (trials === trialsBefore && this.alive.value > 1) trials?.tick(input.nowMs, input.tokens);
+    else trialsBefore?.interrupt();
+    return this.active !== before || trialsBefore?.running !== ran;
+  }
+
+  private plan({ nowMs, alive, models }: TunerInput): void {
+    const aliveMax = this.tableSize(alive);
+    const measured = systemOf(models, this.options.home, aliveMax);
+    if (!measured || alive < 1) return;
+    if (this.active && this.active.aliveMax >= aliveMax && !hasMoved(this.active.system, measured)) return;
+    const found = this.takeFresh(measured) ?? this.cache.find(measured, aliveMax);
+    if (found) {
+      this.active = found;
+      return;
+    }
+    if (this.isSolving || nowMs < this.nextSolveMs) return;
+    this.solve(measured.system, aliveMax);
+  }
+
+  /** The plan that has just been solved, unless the estimates have gone on meanwhile. */
+  private takeFresh(measured: MeasuredSystem): SolvedPlan | undefined {
+    const { fresh } = this;
+    this.fresh = undefined;
+    if (!fresh) return undefined;
+    this.cache.add(fresh);
+    return hasMoved(fresh.system, measured) ? undefined : fresh;
+  }
+
+  /** Tables grow with the requests alive and do not shrink: the same plan serves fewer of them. */
+  private tableSize(alive: number): number {
+    const known = this.active?.aliveMax ?? 0;
+    const wanted = Math.min(MAX_ALIVE, alive);
+    return wanted <= known ? known : Math.min(MAX_ALIVE, Math.ceil(wanted * HEADROOM));
+  }
+
+  private solve(system: SystemSpec, aliveMax: number): void {
+    const { solver, admissionP99Ms, maxWaitMs, onError } = this.options;
+    this.isSolving = true;
+    const limits = {
+      ...(admissionP99Ms === undefined ? {} : { admissionP99Ms }),
+      ...(maxWaitMs === undefined ? {} : { maxWaitMs }),
+    };
+    solver.solve({ system, aliveMax, ...limits }, (outcome) => {
+      this.isSolving = false;
+      const tookMs = outcome.ok ? outcome.seconds * 1000 : 0;
+      this.nextSolveMs = this.nowMs + Math.max(LEAST_PAUSE_MS, PAUSE_FACTOR * tookMs);
+      if (outcome.ok) this.fresh = new SolvedPlan(system, outcome.plan, aliveMax);
+      else onError(outcome.error);
+    });
+  }
+}
