@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { RouterEntry } from '../../core/deployment.ts';
 import type { RouterFactory } from '../../routers/router.ts';
 import { normalizedEntropy } from '../../routers/entropy.ts';
 import { decodeFrame } from '../../transport/codec.ts';
 import type { Message } from '../../transport/messages.ts';
 import type { ScriptedModel } from '../helpers/chain-engine.ts';
+import { ScriptedAlgorithms } from '../helpers/scripted-algorithms.ts';
 import { SimDeployment } from '../helpers/sim-deployment.ts';
 
 interface TraceEvent {
@@ -34,10 +36,22 @@ interface Trace {
 const { vectors } = JSON.parse(readFileSync('test/fixtures/golden/routing-vectors.json', 'utf8')) as {
   vectors: (Trace & { algorithm: string; kind: string })[];
 };
-const traces = vectors.filter(({ algorithm, kind }) => algorithm === 'r-stitch' && kind === 'trace');
+const traces = vectors.filter(({ algorithm, kind }) => algorithm !== 'me' && kind === 'trace');
+
+const algorithms = new ScriptedAlgorithms();
+afterAll(() => algorithms.remove());
+
+/** The trace's router; thresholds of the trained ones between the two scores that scripted steps have. */
+function routerOf({ algorithm, input }: { algorithm: string } & Trace): RouterEntry {
+  const head = { r2r: 'classifier', citer: 'mlp', 'co-llm': 'linear' } as const;
+  const kind = head[algorithm as keyof typeof head];
+  const options =
+    kind === undefined ? { threshold: input.tau ?? 0.03 } : { head: algorithms.head(kind), threshold: 0.5 };
+  return { id: 'trace', use: algorithm, options };
+}
 
 /** The trace's model: logits by position, or its scripted steps in order (with the routes scripted as well). */
-function scripted(trace: Trace, id: number): ScriptedModel {
+function scripted(trace: { algorithm: string } & Trace, id: number): ScriptedModel {
   const byPosition = trace.input.logitsByModelAndPosition?.[String(id)];
   if (byPosition) {
     return (tokens) => {
@@ -48,7 +62,10 @@ function scripted(trace: Trace, id: number): ScriptedModel {
   const steps = (trace.input.steps ?? []).filter(({ at }) => at === id);
   return () => {
     const step = steps.shift();
-    return { token: step?.sampled ?? 0, entropy: step?.route === 0 ? 0 : 1 };
+    const stays = step?.route === 0;
+    // CITER's score is confidence, the others' is doubt; the guests of all three return whatever it is.
+    const score = stays === (trace.algorithm === 'citer') ? 1 : 0;
+    return { token: step?.sampled ?? 0, entropy: stays ? 0 : 1, score };
   };
 }
 
@@ -62,7 +79,7 @@ const scriptedRoutes: RouterFactory = ({ self, home }) => ({
 
 describe('golden traces through the real subservers', () => {
   it('has traces to replay', () => {
-    expect(traces.length).toBeGreaterThanOrEqual(2);
+    expect(traces.length).toBeGreaterThanOrEqual(5);
   });
 
   for (const trace of traces) {
@@ -70,8 +87,8 @@ describe('golden traces through the real subservers', () => {
       const isByLogits = trace.input.logitsByModelAndPosition !== undefined;
       const sim = await new SimDeployment({
         models: [1, 2].map((id) => ({ name: id === 1 ? 'small' : 'large', model: scripted(trace, id) })),
-        routers: [{ id: 'trace', use: 'r-stitch', options: { threshold: trace.input.tau ?? 0.03 } }],
-        ...(isByLogits ? {} : { factories: { trace: scriptedRoutes } }),
+        routers: [routerOf(trace)],
+        ...(isByLogits || trace.algorithm !== 'r-stitch' ? {} : { factories: { trace: scriptedRoutes } }),
       }).start();
       const sends: TraceEvent[] = [];
       sim.network.connect('listener').subscribe('sim.model.>', (message) => {
