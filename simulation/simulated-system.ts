@@ -12,7 +12,8 @@ import {
 } from '../engine/simulated/index.ts';
 import type { Router } from '../routers/router.ts';
 import { handoffRule, routeBy, type RoutingMatrices } from '../routers/simulated.ts';
-import type { StartPolicy } from '../scheduling/index.ts';
+import type { PlanSolver, StartPolicy } from '../scheduling/index.ts';
+import { InlineSolver } from '../scheduling/planner/index.ts';
 import { SimulatedNetwork, type NetworkOptions } from './network.ts';
 import { SimulatedGateway } from './simulated-gateway.ts';
 import { StepRecorder, type StepRecord } from './step-recorder.ts';
@@ -46,6 +47,8 @@ export interface SimulatedSystemOptions {
   seed?: number;
   /** Requests in work at once. */
   maxInflight: number;
+  /** Who plans for policies that schedule themselves. Default: at once, in no virtual time. */
+  solver?: (clock: VirtualClock) => PlanSolver;
   /** Changes to the options of all subservers. */
   subserver?: Partial<SubserverOptions>;
   logger?: Logger;
@@ -80,6 +83,7 @@ export class SimulatedSystem {
   private readonly options: SimulatedSystemOptions;
   private readonly devices = new Map<string, SimulatedDevice>();
   private readonly random: RandomSource;
+  private readonly solver: PlanSolver;
 
   constructor(options: SimulatedSystemOptions) {
     this.options = options;
@@ -92,6 +96,7 @@ export class SimulatedSystem {
       routers: [{ id: ROUTER, use: ROUTER, options: {} }],
       defaultRouter: ROUTER,
     };
+    this.solver = options.solver?.(this.clock) ?? new InlineSolver(this.clock);
     let numDraws = 0;
     this.random = () => uniform({ seed, position: (numDraws += 1), model: 0, purpose: 'admission' });
     this.gateway = new SimulatedGateway(
@@ -151,6 +156,7 @@ export class SimulatedSystem {
         logger: options.logger ?? silentLogger,
         random,
         routers: recorder ? recorder.routers(routers) : routers,
+        solver: this.solver,
       },
     );
     this.replicas.push({ model, name, subserver });
