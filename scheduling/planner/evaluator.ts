@@ -21,6 +21,8 @@ export interface PlanEffort {
 const EXACT_JITTER = 0.03;
 /** A ceiling below this many of the longest steps ends waits often enough to matter; the chain knows no ceiling. */
 const CEILING_STEPS = 6;
+/** Ticks of the longest step: fine enough for phases, 0.1 ms for steps of up to 50 ms. */
+const MAX_TICKS = 500;
 /** One seed for all: policies are compared on the same requests. */
 const SEED = 1;
 
@@ -37,7 +39,7 @@ export class Evaluator {
   /** @throws TokenrailError `config_invalid` for a wrong system */
   constructor(system: SystemSpec, alive: number, maxWaitMs: number | undefined, effort: PlanEffort) {
     const { routing, commits, stepMs, overlapFactor, home, replicas = [], jitter = [], maxNumSeqs } = system;
-    const quantumMs = quantumFor(stepMs);
+    const quantumMs = quantumFor(stepMs, MAX_TICKS);
     const spec = { routing, commits, stepMs, overlapFactor, concurrency: alive, quantumMs };
     const complete = completeSpec(maxNumSeqs ? { ...spec, maxNumSeqs } : spec);
     this.spec = { ...complete, replicas, jitter, home };
