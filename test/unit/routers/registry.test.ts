@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { builtInRouters, loadRouterFactory } from '../../../routers/registry.ts';
+import { ScriptedAlgorithms } from '../../helpers/scripted-algorithms.ts';
 import { contextOf, rowsWithEntropy } from './rows.ts';
 
 let dir = '';
@@ -29,9 +30,26 @@ const GOOD = `{ name: 'ours', needs: { topK: 4 }, onHandoff: 'keep', route: (row
 
 describe('loadRouterFactory', () => {
   it('knows the built-in routers by name', async () => {
+    const algorithms = new ScriptedAlgorithms();
+    const needed: Record<string, Record<string, unknown>> = {
+      r2r: { head: algorithms.head('classifier') },
+      citer: { head: algorithms.head('mlp') },
+      'co-llm': { head: algorithms.head('linear') },
+      simulated: {
+        routing: [
+          [0.5, 0.5],
+          [1, 0],
+        ],
+        commits: [
+          [1, 0],
+          [1, 0],
+        ],
+      },
+    };
+    onTestFinished(() => algorithms.remove());
     for (const [name, factory] of builtInRouters) {
       expect(await loadRouterFactory(name, dir)).toBe(factory);
-      expect(factory(contextOf(1)).name).toBe(name);
+      expect(factory(contextOf(1, needed[name])).name).toBe(name);
     }
   });
 

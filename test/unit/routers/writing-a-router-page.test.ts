@@ -69,6 +69,19 @@ describe('docs/writing-a-router.md', () => {
     expect(Math.abs(alongSeeds)).toBeLessThan(4 / Math.sqrt(numDraws));
   });
 
+  it('shows a router that asks for a head where it is used, and goes by its score', async () => {
+    writeFileSync(join(dir, 'doubt.ts'), blockWith('ts', 'function doubt'));
+    const factory = await loadRouterFactory('./doubt.ts', dir);
+    const options = { head: 'mine.safetensors' };
+    const home = factory({ ...contextOf(1, options), baseDir: dir });
+    const file = join(dir, 'mine.safetensors');
+    expect(home.needs).toEqual({ heads: [{ file, architecture: 'LinearHead' }] });
+    const rows = [0.5, 0.6, NaN].map((score) => rowOf({ scores: { [file]: score } }));
+    expect(home.route(rows)).toEqual([1, 2, 2]);
+    const guest = factory(contextOf(2, options));
+    expect([guest.needs, guest.route(rows)]).toEqual([{}, [1, 1, 1]]);
+  });
+
   it('shows a configuration whose routers exist', () => {
     const { routers, router } = parse(blockWith('yaml', 'routers:')) as {
       routers: { id: string; use: string; options?: Record<string, unknown> }[];
