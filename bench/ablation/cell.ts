@@ -1,9 +1,10 @@
-import { calibrate } from '../lab/calibration.ts';
+import { calibrate, decodeSteps } from '../lab/calibration.ts';
 import { Lane, type TurnOptions } from '../lab/lane.ts';
 import type { Lab } from '../lab/lab.ts';
 import { emptyRun, type ModeRun } from '../lab/mode-run.ts';
 import { baselineDriver, policiesOf, runtimeDriver, type ModeName } from '../lab/modes.ts';
 import { SwitchPolicy } from '../lab/switch-policy.ts';
+import { AutoPolicy } from '../../scheduling/index.ts';
 import type { Workload } from '../lab/workload.ts';
 import { rowOf, withRatios, type AblationRow } from './row.ts';
 import { predictThresholds, type Predicted } from './thresholds.ts';
@@ -18,6 +19,8 @@ export interface CellOptions {
   /** Measured time of a turn, after its warm-up. */
   seconds: number;
   warmUpSeconds: number;
+  /** Time that the default gets to find its plan before it is measured. */
+  settleSeconds: number;
   /** Longest time until every request has had its first tokens. */
   maxFillSeconds: number;
   log: (line: string) => void;
@@ -37,7 +40,7 @@ const MAX_WAIT_MS = 10_000;
 
 /** A sequential loop gives a token every second or two where prompts are long. */
 const SEQUENTIAL_MIN_TOKENS = 8;
-const SEQUENTIAL_MAX_SECONDS = 25;
+const SEQUENTIAL_MAX_STRETCH = 8;
 
 export const thresholdSpecs = (thresholds: readonly number[]) =>
   thresholds.map((threshold) => ({ kind: 'threshold' as const, threshold, maxWaitMs: MAX_WAIT_MS }));
@@ -62,14 +65,38 @@ export async function switchableLane(
   return { lane, use };
 }
 
-/** The system as it schedules itself. */
-export async function defaultLane(lab: Lab, workload: Workload, concurrency: number): Promise<Lane> {
+/** The system as it schedules itself; `follows` names what its models follow at this moment, home first. */
+export async function defaultLane(
+  lab: Lab,
+  workload: Workload,
+  concurrency: number,
+): Promise<{ lane: Lane; follows: () => string[] }> {
   const bench = lab.bench();
-  const driver = runtimeDriver(lab, bench, 'default', policiesOf([{ kind: 'auto' }, { kind: 'auto' }]));
+  const policies = policiesOf([{ kind: 'auto' }, { kind: 'auto' }]);
+  const driver = runtimeDriver(lab, bench, 'default', policies);
   const lane = new Lane({ driver, ...bench }, workload, concurrency);
   lane.counters = () => driver.subservers[0]?.counters.snapshot() ?? {};
   await lane.start();
-  return lane;
+  const follows = (): string[] =>
+    policies.flatMap((policy) => {
+      if (!(policy instanceof AutoPolicy)) return [];
+      const { policy: own, reason, step } = policy.stateAt(bench.clock.nowMs(), concurrency);
+      return [step ? step.name : `${own} (${reason})`];
+    });
+  return { lane, follows };
+}
+
+/** Steps of each model that a calibration rests on, and the turns that it may take. */
+const CALIBRATION_STEPS = 25;
+const MAX_CALIBRATION_TURNS = 12;
+
+/** Turns of the lane as it is, until both models have run often enough; undefined where one hardly runs at all. */
+export async function calibrationRun(lane: Lane, turn: TurnOptions): Promise<ModeRun | undefined> {
+  const run = emptyRun();
+  const numSteps = (): number => Math.min(...decodeSteps(run.steps).map((steps) => steps.length));
+  for (let i = 0; i < MAX_CALIBRATION_TURNS && numSteps() < CALIBRATION_STEPS; i += 1)
+    await lane.turn(run, turn);
+  return numSteps() === 0 ? undefined : run;
 }
 
 /** One setting: all modes alive at once, measured in interleaved turns. */
@@ -103,7 +130,12 @@ export class Cell {
   private turn(mode: ModeName): TurnOptions {
     const { seconds, warmUpSeconds } = this.options;
     if (mode !== 'sequential') return { seconds, warmUpSeconds };
-    return { seconds, warmUpSeconds, minTokens: SEQUENTIAL_MIN_TOKENS, maxSeconds: SEQUENTIAL_MAX_SECONDS };
+    return {
+      seconds,
+      warmUpSeconds,
+      minTokens: SEQUENTIAL_MIN_TOKENS,
+      maxSeconds: seconds * SEQUENTIAL_MAX_STRETCH,
+    };
   }
 
   private rowOf({ mode, lane, run }: Entrant): AblationRow {
@@ -118,8 +150,10 @@ export class Cell {
     for (const mode of modes) {
       if (mode === 'eager' || mode === 'threshold') continue;
       if (mode === 'default') {
-        const lane = await defaultLane(lab, workload, concurrency);
+        const { lane } = await defaultLane(lab, workload, concurrency);
         await this.add(mode, lane, true);
+        // Time to measure itself and to plan.
+        await lane.turn(emptyRun(), { warmUpSeconds: 0, seconds: this.options.settleSeconds });
         continue;
       }
       const bench = lab.bench();
@@ -139,8 +173,12 @@ export class Cell {
     await this.fill('eager and threshold', lane, true);
     if (modes.includes('eager')) this.push('eager', lane, () => use([{ kind: 'eager' }, { kind: 'eager' }]));
     if (!modes.includes('threshold')) return;
-    const calibration = emptyRun();
-    await lane.turn(calibration, { seconds, warmUpSeconds });
+    const calibration = await calibrationRun(lane, { seconds, warmUpSeconds });
+    if (calibration === undefined) {
+      this.options.log('    too few steps of the large model to predict thresholds: 1,1');
+      this.push('threshold', lane, () => use(thresholdSpecs([1, 1])));
+      return;
+    }
     const spec = calibrate(calibration, concurrency);
     const predicted = predictThresholds(spec);
     this.predicted = predicted;

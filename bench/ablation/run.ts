@@ -22,7 +22,7 @@ export const METHOD = [
   'Every mode runs over the same loaded engines; in a setting all modes are alive at once and take turns of a few seconds, in rounds of alternating order, so that drift of the machine hits all alike. A mode whose turn is over takes no step and its clock stands still.',
   'Closed loop: the given number of requests is alive, an ended one is replaced at once. Modes that run one model at a time (sequential, lockstep, small-only, large-only) have engines with all cores; modes that run both at the same time have one core per model.',
   'Answers of a fixed length: the first requests start with a part of their answer as prompt, ages spread evenly, as in a loop that has run for long; nothing is generated from scratch only to reach a context length.',
-  'sequential serves one request at a time; its row does not depend on the number of users, and its per-user speed is that of the request that is served. Its windows last until 8 tokens have come, 25 s at most.',
+  'sequential serves one request at a time; its row does not depend on the number of users, and its per-user speed is that of the request that is served. Its windows last until 8 tokens have come, 8 turns long at most.',
   'TTFT counts requests that started while the mode was measured; ITL counts gaps between the tokens as the client sees them.',
   'threshold: the best thresholds that the throughput model predicts from step times, overlap factor and routing measured in an eager turn before.',
 ];
@@ -105,6 +105,7 @@ async function measurePair(
         rounds: settings.rounds,
         seconds: settings.seconds,
         warmUpSeconds: WARM_UP_SECONDS,
+        settleSeconds: settings.settleSeconds,
         maxFillSeconds: MAX_FILL_SECONDS,
         log,
       });

@@ -1,5 +1,4 @@
-import { bestThresholds } from '../../scheduling/throughput/best-thresholds.ts';
-import type { ChainSpec } from '../../scheduling/throughput/chain-spec.ts';
+import { bestThresholds, type ChainSpec } from '../../scheduling/throughput-model.ts';
 
 export interface Predicted {
   thresholds: readonly number[];

@@ -1,10 +1,11 @@
-import type { ChainSpec } from '../../scheduling/throughput/chain-spec.ts';
+import type { ChainSpec } from '../../scheduling/throughput-model.ts';
 import { median } from '../handoff/statistics.ts';
 import type { ModeRun } from './mode-run.ts';
 import type { StepRecord } from './step-record.ts';
 
-/** Steps of fewer tokens than this many per row are decodes; the others feed prompts and say nothing here. */
-const MAX_TOKENS_PER_ROW = 4;
+/** A step with more tokens than these feeds a prompt. A guest's row brings all that it missed, a handful of tokens. */
+const MAX_TOKENS_PER_ROW = 16;
+const SPARE_TOKENS = 16;
 
 /** A step counts as alone or overlapped if the other model ran during less or more than this share of it. */
 const ALONE_BELOW = 0.1;
@@ -30,7 +31,14 @@ export function overlapShares(steps: readonly StepRecord[], others: readonly Ste
   });
 }
 
-const isDecode = ({ rows, tokens }: StepRecord): boolean => tokens <= rows * MAX_TOKENS_PER_ROW;
+const isDecode = ({ rows, tokens }: StepRecord): boolean =>
+  tokens <= rows * MAX_TOKENS_PER_ROW + SPARE_TOKENS;
+
+/** Steps of both models that fed no prompt. */
+export const decodeSteps = (steps: ModeRun['steps']): [StepRecord[], StepRecord[]] => [
+  steps[0].filter(isDecode),
+  steps[1].filter(isDecode),
+];
 
 function byRows(steps: readonly StepRecord[]): Map<number, number[]> {
   const groups = new Map<number, number[]>();
@@ -40,8 +48,9 @@ function byRows(steps: readonly StepRecord[]): Map<number, number[]> {
 
 /** Median step time for 1 … `maxRows` rows; sizes that were never seen are interpolated. */
 export function stepTable(steps: readonly StepRecord[], maxRows: number): number[] {
-  const known = [...byRows(steps)]
-    .filter(([, times]) => times.length >= Math.min(MIN_SAMPLES, steps.length))
+  const groups = [...byRows(steps)];
+  const frequent = groups.filter(([, times]) => times.length >= MIN_SAMPLES);
+  const known = (frequent.length > 0 ? frequent : groups)
     .map(([rows, times]) => [rows, median(times)] as const)
     .sort(([a], [b]) => a - b);
   return Array.from({ length: maxRows }, (_, i) => interpolate(known, i + 1));
@@ -72,10 +81,10 @@ export function overlapFactor(pairs: readonly (readonly [StepRecord[], number[]]
 
 /**
  * The throughput model's description of a pair, from the steps of a run: step times by rows without contention, the
- * overlap factor, and how often each model sends a request to the other.
+ * overlap factor, and how often each model sends a request to the other. Both models must have run.
  */
 export function calibrate({ steps, stats, counters }: ModeRun, concurrency: number): ChainSpec {
-  const [home, guest] = [steps[0].filter(isDecode), steps[1].filter(isDecode)];
+  const [home, guest] = decodeSteps(steps);
   const shares = [overlapShares(home, guest), overlapShares(guest, home)] as const;
   const lone = (all: StepRecord[], of: readonly number[]): StepRecord[] => {
     const alone = all.filter((_, i) => (of[i] ?? 0) < ALONE_BELOW);

@@ -1,6 +1,7 @@
 import { silentLogger } from '../../core/log.ts';
 import { SystemClock } from '../../core/system-clock.ts';
-import { createPolicy, type PolicySpec, type StartPolicy } from '../../scheduling/index.ts';
+import { AutoPolicy, createPolicy, type PolicySpec, type StartPolicy } from '../../scheduling/index.ts';
+import { WorkerSolver } from '../../scheduling/planner/index.ts';
 import { connectNats } from '../../transport/nats.ts';
 import type { Driver } from '../baselines/driver.ts';
 import { LockstepDriver } from '../baselines/lockstep.ts';
@@ -94,6 +95,10 @@ export function runtimeDriver(
     deployment: deploymentOf(lab.pair, `bench-${process.pid}-${numNamespaces}`),
     natsUrl: lab.broker.url,
     policies,
+    // A thread of its own, as in `tokenrail serve`; its computing goes on while others have their turn.
+    solver: policies.some((policy) => policy instanceof AutoPolicy)
+      ? new WorkerSolver(new SystemClock())
+      : undefined,
     maxNumBatchedTokens: MAX_NUM_BATCHED_TOKENS,
     clock: bench.clock,
     logger: silentLogger,

@@ -6,7 +6,7 @@ import { SystemClock } from '../../core/system-clock.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { loadRouterFactory } from '../../routers/registry.ts';
 import type { Router } from '../../routers/router.ts';
-import type { StartPolicy } from '../../scheduling/index.ts';
+import type { PlanSolver, StartPolicy } from '../../scheduling/index.ts';
 import type { Bus } from '../../transport/bus.ts';
 import { connectNats } from '../../transport/nats.ts';
 import { Subjects } from '../../transport/subjects.ts';
@@ -26,8 +26,8 @@ export interface RuntimeOptions {
   logger: Logger;
   /** The engine of a model; `meter` is that model's connection to the bus. */
   engineOf: (model: number, meter: BusMeter) => Engine;
-  /** Further options of the subservers. */
-  subserver?: Partial<SubserverOptions>;
+  /** Plans for policies that schedule themselves; closed with the driver. */
+  solver?: PlanSolver | undefined;
 }
 
 /** All routers of a deployment for one model. */
@@ -73,6 +73,7 @@ export class RuntimeDriver implements Driver {
 
   async close(): Promise<void> {
     for (const subserver of this.subservers.splice(0)) await subserver.stop();
+    await this.options.solver?.close();
     for (const bus of this.buses.splice(0)) await bus.close();
   }
 
@@ -90,7 +91,6 @@ export class RuntimeDriver implements Driver {
       configHash: 'bench',
       policy,
       maxNumBatchedTokens,
-      ...this.options.subserver,
     };
     const routers = await routersFor(deployment, self);
     const engine = engineOf(self, meter);
@@ -101,6 +101,7 @@ export class RuntimeDriver implements Driver {
       logger,
       random: Math.random,
       routers,
+      ...(this.options.solver ? { solver: this.options.solver } : {}),
     });
     await subserver.start();
     this.subservers.push(subserver);

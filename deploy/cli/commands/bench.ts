@@ -19,6 +19,7 @@ const script =
 /** Loaded when asked for: help stays quick, and nothing of `bench/` is needed to serve. */
 const BENCHMARKS: Readonly<Record<string, Run>> = {
   ablation: async (args) => (await import('../../../bench/ablation.ts')).ablation(args),
+  sweep: async (args) => (await import('../../../bench/sweep.ts')).sweep(args),
   quality: script(() => import('../../../bench/quality.ts')),
   identity: script(() => import('../../../bench/identity.ts')),
   handoff: script(() => import('../../../bench/handoff.ts')),
@@ -27,6 +28,7 @@ const BENCHMARKS: Readonly<Record<string, Run>> = {
 
 export const BENCH_HELP = `Which benchmark, and its own flags; "tokenrail bench ablation --help" explains them:
   ablation  all baselines and modes on one page: where the speed comes from
+  sweep     thresholds by measurement beside what the runtime chooses
   quality   accuracy against the large model's share
   identity  answers under load, token by token, against a plain loop
   handoff   latency and rate of handoffs over both brokers
