@@ -75,7 +75,7 @@ export function tune(spec: ChainSpec & { overlapFactor: number }, nowMs: () => n
     default: candidates[0] ?? { name: 'eager', tokensPerSecond: best.tokensPerSecond },
     candidates,
     table,
-    curves: curvesAround(spec, thresholds),
+    curves: curvesAround(spec, best),
     states: numStates,
     seconds: (nowMs() - startedMs) / 1000,
   };

@@ -2,7 +2,7 @@ import { buildChain, MAX_STATES, TooManyStatesError } from './build-chain.ts';
 import { completeSpec, type ChainSpec, type CompleteSpec } from './chain-spec.ts';
 import { coarseQuantumMs } from './coarse-quantum.ts';
 import { measures } from './measures.ts';
-import { startingThresholds } from './starting-thresholds.ts';
+import { allThresholds, startingThresholds } from './starting-thresholds.ts';
 import { thresholdStarter } from './starter.ts';
 import { stationary, TOLERANCE } from './stationary.ts';
 import { ThresholdSearch, type Evaluate } from './threshold-search.ts';
@@ -33,6 +33,8 @@ const coarseMargin = (numModels: number): number => (numModels > 2 ? 0.015 : 0.0
 /** With two models and no more requests than this, chains are small enough to be searched directly. */
 const SMALL_CONCURRENCY = 16;
 const NUM_CLIMBS = 4;
+/** As few feasible thresholds as this are all tried. */
+const TRY_ALL = 36;
 
 /**
  * The thresholds with the highest predicted throughput; among ties within 1e-4 those with the smallest sum. A pattern
@@ -47,7 +49,10 @@ export function bestThresholds(spec: ChainSpec): BestThresholds {
   const coarseMs = coarseQuantumMs(complete);
   const isSmall = numModels < 3 && concurrency <= SMALL_CONCURRENCY;
   const fine = new ThresholdSearch(evaluator(complete, FINE), numModels, concurrency);
-  if (isSmall || coarseMs <= complete.quantumMs) {
+  const all = allThresholds(numModels, concurrency, TRY_ALL);
+  if (all) {
+    for (const thresholds of all) fine.valueOf(thresholds);
+  } else if (isSmall || coarseMs <= complete.quantumMs) {
     climbAll(fine, complete);
   } else {
     const spec = { ...complete, quantumMs: coarseMs };

@@ -49,3 +49,16 @@ function fit(thresholds: number[], concurrency: number): number[] {
 function unique(all: number[][]): number[][] {
   return [...new Map(all.map((thresholds) => [thresholds.join(','), thresholds])).values()];
 }
+
+/** All thresholds under which somebody can start, Σ (B_i − 1) < N; undefined where they are more than `limit`. */
+export function allThresholds(numModels: number, concurrency: number, limit: number): number[][] | undefined {
+  let found: number[][] = [[]];
+  for (let model = 0; model < numModels; model += 1) {
+    found = found.flatMap((thresholds) => {
+      const held = thresholds.reduce((sum, threshold) => sum + threshold - 1, 0);
+      return Array.from({ length: concurrency - held }, (_, more) => [...thresholds, more + 1]);
+    });
+    if (found.length > limit) return undefined;
+  }
+  return found;
+}
