@@ -1,12 +1,16 @@
 import { toTokenrailError } from '../../core/errors.ts';
 import { AutoPolicy, checkPolicySpec, createPolicy, type PolicySpec } from '../../scheduling/index.ts';
 import { hasShareMoved, type Tolerance } from '../../scheduling/tuner/moved.ts';
+import { SteadyCount } from '../../scheduling/tuner/steady-count.ts';
 import { thresholdFor } from '../../scheduling/rows-to-wait-for.ts';
 import type { PlanMessage, PlannedPolicy, PlanStep } from '../../transport/messages.ts';
 import type { SubserverContext } from './context.ts';
 
 /** The own routing must leave the plan's by this much before the plan is left: look-ahead is close to it anyway. */
 const LEFT: Tolerance = { routing: 0.3, deviations: 4, stepMs: Infinity, overlap: Infinity };
+
+/** Changes that follow each other faster are told by the last of them. */
+const LOG_INTERVAL_MS = 1000;
 
 /** A leader that was not heard of for so long has no say any more. */
 const LEADER_STALE_MS = 2000;
@@ -18,6 +22,8 @@ export class PlanDesk {
   private newest: PlanMessage | undefined;
   private receivedMs = 0;
   private logged = '';
+  private loggedMs = -Infinity;
+  private readonly alive = new SteadyCount();
 
   constructor(context: SubserverContext) {
     this.context = context;
@@ -101,11 +107,14 @@ export class PlanDesk {
   /** One line per change, so that a log tells what decides and on what grounds. */
   private logChange(): void {
     const { beacons, estimator, options, table, logger } = this.context;
-    const alive = beacons.aliveFor(beacons.peers(), table.size, table.numAtHome);
+    const nowMs = this.context.clock.nowMs();
+    this.alive.observe(beacons.aliveFor(beacons.peers(), table.size, table.numAtHome), nowMs);
+    const alive = this.alive.value;
     const state = this.state(alive);
     const line = `${state.policy} ${state.reason}`;
-    if (line === this.logged) return;
+    if (line === this.logged || nowMs - this.loggedMs < LOG_INTERVAL_MS) return;
     this.logged = line;
+    this.loggedMs = nowMs;
     const shares = options.deployment.models.map(({ id }) => round(estimator.shareTo(id)));
     const { overlapFactor, jitter } = estimator;
     const stepMs = round(estimator.stepMs(Math.max(1, Math.min(alive, this.context.info.maxNumSeqs))));

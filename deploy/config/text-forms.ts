@@ -42,12 +42,27 @@ export function parseModels(text: string): { name: string; path: string }[] {
   return splitPairs(text).map(([name, path]) => ({ name, path }));
 }
 
-/** `eager`, `threshold=4` or `threshold=4,max-wait-ms=20` → a policy object with the file's key names. */
+/** `5` → 5, `1:2:2:3` → one number per number of requests alive; anything else stays text. */
+function rowsOrText(text: string): number | string | (number | string)[] {
+  return text.includes(':') ? text.split(':').map(numberOrText) : numberOrText(text);
+}
+
+/** Kinds whose number of rows stands behind them: `threshold-hold=4` is kind `threshold-hold`, threshold 4. */
+const WITH_ROWS = ['threshold', 'threshold-hold', 'take-turns'];
+
+/**
+ * `auto`, `eager`, `threshold=4`, `take-turns=1:2:3,max-wait-ms=20`, `look-ahead,kappa=0.8` … → a policy object with the file's
+ * key names.
+ * @throws TokenrailError `config_invalid` for an option without a value
+ */
 export function parsePolicy(text: string): Record<string, unknown> {
-  const [kind = '', ...rest] = splitList(text);
-  const parts = kind.includes('=') ? [kind, ...rest] : rest;
-  const options = Object.fromEntries(
-    splitPairs(parts.join(',')).map(([key, value]) => [key, numberOrText(value)]),
-  );
-  return { kind: kind.split('=')[0]?.trim(), ...options };
+  const [head = '', ...rest] = splitList(text);
+  const [kind = '', ...values] = head.split('=').map((part) => part.trim());
+  const policy: Record<string, unknown> = { kind };
+  const rows = values.join('=');
+  if (rows !== '' && !WITH_ROWS.includes(kind)) throw invalid(`"${kind}" takes no number, got "${head}"`);
+  if (rows !== '') policy['threshold'] = rowsOrText(rows);
+  for (const [key, value] of splitPairs(rest.join(',')))
+    policy[key] = key === 'threshold' ? rowsOrText(value) : numberOrText(value);
+  return policy;
 }

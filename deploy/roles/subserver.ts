@@ -1,9 +1,11 @@
 import { createSubserver } from '../../actors/subserver/index.ts';
 import type { Subserver, SubserverOptions } from '../../actors/subserver/index.ts';
+import type { Clock } from '../../core/clock.ts';
 import { TokenrailError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { EngineInfo } from '../../engine/engine.ts';
-import { createPolicy } from '../../scheduling/index.ts';
+import { createPolicy, type PlanSolver } from '../../scheduling/index.ts';
+import { WorkerSolver } from '../../scheduling/planner/index.ts';
 import { connectNats } from '../../transport/nats.ts';
 import { Subjects } from '../../transport/subjects.ts';
 import type { ResolvedConfig } from '../config/deployment.ts';
@@ -50,6 +52,12 @@ function subserverOptions(resolved: ResolvedConfig, model: ResolvedModel, replic
   };
 }
 
+/** Plans are made by homes, where any model schedules itself. */
+function solverFor(resolved: ResolvedConfig, model: ResolvedModel, clock: Clock): PlanSolver | undefined {
+  const isWanted = resolved.models.some(({ policy }) => policy.kind === 'auto');
+  return isWanted && model.id === resolved.deployment.home ? new WorkerSolver(clock) : undefined;
+}
+
 function loadedInfo(subserver: Subserver): EngineInfo {
   if (subserver.engineInfo === undefined)
     throw new TokenrailError('internal', 'a started subserver has no engine');
@@ -73,8 +81,19 @@ export async function startSubserverRole(context: SubserverRoleContext): Promise
     connectTimeoutMs: resolved.config.advanced.connectTimeoutMs,
   });
   const options = subserverOptions(resolved, model, replica);
-  const subserver = createSubserver(options, { bus, clock, engine, logger, random: Math.random, routers });
-  const stop = (): Promise<void> => subserver.stop().finally(() => bus.close());
+  const solver = solverFor(resolved, model, clock);
+  const subserver = createSubserver(options, {
+    bus,
+    clock,
+    engine,
+    logger,
+    random: Math.random,
+    routers,
+    ...(solver === undefined ? {} : { solver }),
+  });
+  const stop = async (): Promise<void> => {
+    await subserver.stop().finally(() => Promise.all([bus.close(), solver?.close()]));
+  };
   await subserver.start().catch(async (thrown: unknown) => {
     await stop();
     throw thrown;

@@ -1,9 +1,9 @@
 /** Outcomes that are looked at for a change. */
 const WINDOW = 160;
 /** Fewer outcomes than this after a change prove nothing. */
-const LEAST_AFTER = 8;
-/** Log-likelihood that a change must gain: about one false alarm in thousands of outcomes. */
-const LEAST_GAIN = 8;
+const LEAST_AFTER = 12;
+/** Log-likelihood that a change must gain: many splits are tried, and a false alarm costs a quiet estimate. */
+const LEAST_GAIN = 12;
 /** Splits that are tried lie this many outcomes apart. */
 const STRIDE = 4;
 

@@ -1,25 +1,49 @@
 import { z } from 'zod';
+import { toTokenrailError } from '../../../core/errors.ts';
+import { checkPolicySpec, type PolicySpec } from '../../../scheduling/index.ts';
 import { field } from '../fields.ts';
 import { parsePolicy } from '../text-forms.ts';
 import { simulatedSchema } from './simulated.ts';
 
 const section = 'engine';
 
+const rows = z.int().min(1);
+
+/** Rows to wait for, or a list with one number for each number of requests alive. */
+const threshold = z.union([rows, z.array(rows).min(1)], {
+  error: 'expected a number of rows from 1, or a list of them (text: 1:2:2:3)',
+});
+
+const WAITS_FOR_ROWS: readonly string[] = ['threshold', 'threshold-hold', 'take-turns'];
+
+/** Why the scheduler would refuse a policy; undefined if it would not. */
+function refusalOf(policy: PolicySpec): string | undefined {
+  try {
+    checkPolicySpec(policy);
+    return undefined;
+  } catch (thrown) {
+    return toTokenrailError(thrown).message;
+  }
+}
+
 /** When a model starts a step; see docs/configuration.md, policies. */
 export const policySchema = z
   .strictObject({
-    kind: z.enum(['eager', 'threshold']),
-    threshold: z.int().min(1).optional(),
+    kind: z.enum(['auto', 'eager', 'threshold', 'look-ahead', 'threshold-hold', 'take-turns']),
+    threshold: threshold.optional(),
+    kappa: z.number().min(0).optional(),
     maxWaitMs: z.number().min(0).optional(),
+    admissionP99Ms: z.number().positive().optional(),
   })
-  .refine((policy) => policy.kind !== 'threshold' || policy.threshold !== undefined, {
-    message: 'the policy "threshold" needs the number of rows: threshold: B',
-  })
-  .refine((policy) => policy.kind !== 'eager' || policy.threshold === undefined, {
-    message: 'the policy "eager" takes no threshold',
+  .superRefine((policy, context) => {
+    const isMissing = WAITS_FOR_ROWS.includes(policy.kind) && policy.threshold === undefined;
+    const message = isMissing
+      ? `the policy "${policy.kind}" needs the number of rows: ${policy.kind}=B`
+      : refusalOf(policy);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
   });
 
-export type PolicyConfig = Readonly<z.output<typeof policySchema>>;
+export type PolicyConfig = PolicySpec;
 
 /** Settings of one model's engine and scheduler: given for all models, or for one in its entry. */
 export const engineShape = {
@@ -67,7 +91,7 @@ export const engineShape = {
   policy: field(policySchema, {
     section,
     placeholder: 'POLICY',
-    help: 'When a model starts a step: "eager", "threshold=B" or "threshold=B,max-wait-ms=T".',
+    help: 'When a model starts a step: "auto", "eager", "threshold=B", "look-ahead", "threshold-hold=B" or "take-turns=B", with options such as ",max-wait-ms=T".',
     fromText: parsePolicy,
   }),
   maxModelLen: field(z.int().min(2).max(4_194_304), {
@@ -99,5 +123,5 @@ export const engineDefaults = {
   maxNumSeqs: 16,
   maxNumBatchedTokens: 512,
   blockSize: 256,
-  policy: { kind: 'eager' },
+  policy: { kind: 'auto' },
 } as const;

@@ -41,7 +41,7 @@ describe('sources', () => {
       maxNumSeqs: 16,
       maxNumBatchedTokens: 512,
       blockSize: 256,
-      policy: { kind: 'eager' },
+      policy: { kind: 'auto' },
       servedModelName: ['tokenrail'],
       shutdownTimeout: 30,
       advanced: { heartbeatMs: 500 },
@@ -86,6 +86,21 @@ describe('sources', () => {
     });
   });
 
+  test.each<[string, object]>([
+    ['auto', { kind: 'auto' }],
+    ['auto,max-wait-ms=40,admission-p99-ms=15', { kind: 'auto', maxWaitMs: 40, admissionP99Ms: 15 }],
+    ['eager', { kind: 'eager' }],
+    ['threshold=1:2:2:3', { kind: 'threshold', threshold: [1, 2, 2, 3] }],
+    ['look-ahead', { kind: 'look-ahead' }],
+    ['look-ahead, kappa=0.8', { kind: 'look-ahead', kappa: 0.8 }],
+    ['threshold-hold=5,kappa=1', { kind: 'threshold-hold', threshold: 5, kappa: 1 }],
+    ['take-turns=3,max-wait-ms=0', { kind: 'take-turns', threshold: 3, maxWaitMs: 0 }],
+  ])('the policy %s', (text, policy) => {
+    expect(loadConfig({ flags: { policy: text } }).config.policy).toEqual(policy);
+    const ofModel = yaml(`models: [{name: a, path: b, policy: "${text}"}]\n`);
+    expect(loadConfig({ configPath: ofModel }).config.models?.[0]?.policy).toEqual(policy);
+  });
+
   test('router options keep their names, whatever they are', () => {
     const configPath = yaml(
       'routers:\n  - id: mine\n    use: ./mine.ts\n    options: {some_thing: 1, otherThing: {x-y: 2}}\n',
@@ -128,6 +143,11 @@ describe('what is refused, and under which name', () => {
     ],
     ['a fraction', { flags: { 'max-num-seqs': '1.5' } }, /^--max-num-seqs: .*int/],
     ['infinity', { flags: { 'shutdown-timeout': 'Infinity' } }, /^--shutdown-timeout: /],
+    ['a number for eager', { flags: { policy: 'eager=3' } }, /^--policy: .*takes no number.*eager=3/],
+    ['an option of another policy', { flags: { policy: 'eager,kappa=1' } }, /^--policy: .*kappa.*eager/],
+    ['a threshold of none', { flags: { policy: 'take-turns=0' } }, /^--policy: .*>=1/],
+    ['a table with a hole', { flags: { policy: 'threshold=1::3' } }, /^--policy[^:]*: .*number of rows/],
+    ['an unknown policy', { flags: { policy: 'lookahead' } }, /^--policy[^:]*: .*look-ahead/],
     ['a policy without its number', { flags: { policy: 'threshold' } }, /^--policy: .*needs the number/],
     [
       'an unknown policy option',
