@@ -1,11 +1,11 @@
-import { SystemClock } from '../../core/system-clock.ts';
-import { silentLogger } from '../../core/log.ts';
+import type { RouterEntry } from '../../core/deployment.ts';
 import type { ModelId, SamplingParams } from '../../core/request.ts';
-import type { Engine, SampledRow, StepRow } from '../../engine/engine.ts';
-import { createOnnxEngine } from '../../engine/onnx/index.ts';
-import { rStitch } from '../../routers/r-stitch.ts';
-import type { Router } from '../../routers/router.ts';
+import type { SampledRow } from '../../engine/engine.ts';
+import { loadRouterFactory } from '../../routers/registry.ts';
+import type { AlgoFields, RouteRow } from '../../routers/router.ts';
 import { drawDistance } from './draw-distance.ts';
+import { ReferenceSide } from './reference-side.ts';
+import { routeDistance } from './route-distance.ts';
 
 export interface ReferenceAnswer {
   ids: number[];
@@ -13,23 +13,29 @@ export interface ReferenceAnswer {
   /**
    * Per token: how far the nearest decision behind it was from falling the other way. Greedy: difference of the
    * two largest logits; sampled: distance of the draw from the edges of its token's interval; in both cases the
-   * distance of the signal from the threshold as well.
+   * distance of the routing as well.
    */
   distances: number[];
 }
 
 export interface ReferenceOptions {
-  /** Checkpoint directories, the home first. */
-  modelDirs: readonly [string, string];
-  threshold: number;
+  /** Names and checkpoint directories, the home first. */
+  models: readonly { name: string; dir: string }[];
+  router: Pick<RouterEntry, 'use' | 'options'>;
   /** Largest feed of one step, as in the deployment. */
   maxNumBatchedTokens: number;
 }
 
-interface Side {
-  engine: Engine;
-  router: Router;
-  kvLen: number;
+/** Where the loop stands with one request. */
+interface Progress {
+  tokens: number[];
+  answer: ReferenceAnswer;
+  at: ModelId;
+  /** Tokens written since the request came to this model. */
+  numSinceArrival: number;
+  algo: AlgoFields | undefined;
+  /** Of the decisions since the last token. */
+  distance: number;
 }
 
 /**
@@ -37,41 +43,21 @@ interface Side {
  * engine with the same feed lengths as the running system. What the system answers is compared with this.
  */
 export class ReferenceLoop {
-  private readonly sides: readonly Side[];
-  private readonly threshold: number;
-  private readonly maxFeed: number;
+  private readonly sides: readonly ReferenceSide[];
   private nextSeq = 1;
 
-  private constructor(sides: readonly Side[], options: ReferenceOptions) {
+  private constructor(sides: readonly ReferenceSide[]) {
     this.sides = sides;
-    this.threshold = options.threshold;
-    this.maxFeed = options.maxNumBatchedTokens;
   }
 
-  static async start(options: ReferenceOptions): Promise<ReferenceLoop> {
-    const models = [
-      { id: 1, name: 'small' },
-      { id: 2, name: 'large' },
-    ];
-    const deps = { logger: silentLogger, clock: new SystemClock() };
-    const sides = options.modelDirs.map((modelDir, index) => {
-      const engine = createOnnxEngine(
-        {
-          modelDir,
-          modelId: index + 1,
-          loadFormat: 'auto',
-          quantization: 'none',
-          numThreads: 1,
-          maxNumSeqs: 1,
-          needs: { logits: true },
-        },
-        deps,
-      );
-      const context = { self: index + 1, home: 1, models, options: { threshold: options.threshold } };
-      return { engine, router: rStitch(context), kvLen: 0 };
+  static async start({ models, router, maxNumBatchedTokens }: ReferenceOptions): Promise<ReferenceLoop> {
+    const factory = await loadRouterFactory(router.use, process.cwd());
+    const entries = models.map(({ name }, index) => ({ id: index + 1, name }));
+    const sides = models.map(({ dir }, index) => {
+      const made = factory({ self: index + 1, home: 1, models: entries, options: router.options });
+      return ReferenceSide.start(dir, index + 1, made, maxNumBatchedTokens);
     });
-    for (const { engine } of sides) await engine.start();
-    return new ReferenceLoop(sides, options);
+    return new ReferenceLoop(await Promise.all(sides));
   }
 
   async answer(
@@ -80,79 +66,89 @@ export class ReferenceLoop {
     limits: { maxTokens: number; stopIds: readonly number[] },
   ): Promise<ReferenceAnswer> {
     const seq = this.nextSeq++;
-    const tokens = [...prompt];
-    const answer: ReferenceAnswer = { ids: [], models: [], distances: [] };
-    for (const side of this.sides) side.kvLen = 0;
-    let at = 0;
-    let distance = Infinity;
-    while (answer.ids.length < limits.maxTokens) {
-      const side = this.sides[at] as Side;
-      const row = await this.feed(side, seq, tokens, sampling);
-      const isHome = at === 0;
-      const routeRow = {
-        ...row,
-        rid: 'reference',
-        position: tokens.length,
-        numGenerated: answer.ids.length,
-        sampling,
-        tokens,
-        numSinceArrival: 1,
-      };
-      const leaves = (side.router.route([routeRow])[0] ?? 0) !== 0;
-      const toThreshold = Math.abs(row.normalizedEntropy - this.threshold);
-      if (isHome) distance = Math.min(distance, toThreshold);
-      if (!(isHome && leaves)) {
-        distance = Math.min(distance, this.choiceDistance(row, at + 1, tokens.length, sampling));
-        tokens.push(row.sampled);
-        answer.ids.push(row.sampled);
-        answer.models.push(at + 1);
-        answer.distances.push(distance);
-        distance = isHome ? Infinity : toThreshold; // who writes the next token
-        if (limits.stopIds.includes(row.sampled)) break;
-      }
-      if (leaves) at = 1 - at;
+    const view = { rid: 'reference', tokens: prompt, promptLen: prompt.length, peerLocs: new Map() };
+    const progress: Progress = {
+      tokens: [...prompt],
+      answer: { ids: [], models: [], distances: [] },
+      at: this.side(1).router.first?.(view, sampling) || 1,
+      numSinceArrival: 0,
+      algo: undefined,
+      distance: Infinity,
+    };
+    const { ids } = progress.answer;
+    while (ids.length < limits.maxTokens && !limits.stopIds.includes(ids.at(-1) ?? -1)) {
+      const result = await this.side(progress.at).next(seq, progress.tokens, sampling);
+      this.settle(progress, rowOf(progress, result, prompt.length, sampling), result);
     }
-    for (const { engine } of this.sides) engine.release([seq]);
-    return answer;
+    for (const side of this.sides) side.forget(seq);
+    return progress.answer;
   }
 
   async close(): Promise<void> {
-    for (const { engine } of this.sides) await engine.close();
+    for (const side of this.sides) await side.close();
   }
 
-  private choiceDistance(
-    row: SampledRow,
-    model: ModelId,
-    position: number,
-    sampling: SamplingParams,
-  ): number {
-    if (sampling.temperature === 0 || !row.logits) return row.top2Margin;
-    return drawDistance(row.logits, row.sampled, { model, position, sampling });
-  }
-
-  private async feed(
-    side: Side,
-    seq: number,
-    tokens: readonly number[],
-    sampling: SamplingParams,
-  ): Promise<SampledRow> {
-    for (;;) {
-      const past = Math.min(side.kvLen, tokens.length - 1);
-      const fed = tokens.slice(past, past + this.maxFeed);
-      const isComplete = past + fed.length === tokens.length;
-      const row = await this.step(side.engine, { seq, past, tokens: fed, sample: isComplete, sampling });
-      side.kvLen = past + fed.length;
-      if (isComplete) return row;
+  /** Routes and commits one row, in the order of docs/architecture.md. */
+  private settle(progress: Progress, row: RouteRow, result: SampledRow): void {
+    const { answer, tokens, at, numSinceArrival } = progress;
+    const { router } = this.side(at);
+    const destination = router.route([row])[0] ?? 0;
+    const leaves = destination !== 0 && destination !== at;
+    const distance = routeDistance(router, row);
+    const isDiscarding = router.onHandoff === 'discard' && (at === 1 || numSinceArrival > 0);
+    // Discarding routers decide about this token, keeping ones about the writer of the next.
+    if (isDiscarding) progress.distance = Math.min(progress.distance, distance);
+    if (!(leaves && isDiscarding)) {
+      const token = router.choose?.(row) ?? row.sampled;
+      answer.ids.push(token);
+      answer.models.push(at);
+      answer.distances.push(
+        Math.min(progress.distance, choiceDistance(result, at, tokens.length, row.sampling)),
+      );
+      tokens.push(token);
+      progress.numSinceArrival += 1;
+      progress.distance = isDiscarding ? Infinity : distance;
     }
-  }
-
-  private step(engine: Engine, row: StepRow): Promise<SampledRow> {
-    return new Promise((resolve, reject) => {
-      engine.step({ rows: [row], needs: { logits: true } }, (outcome) => {
-        const result = outcome.ok ? outcome.rows[0] : undefined;
-        if (result?.ok) resolve(result);
-        else reject(outcome.ok ? new Error(result?.message ?? 'no row') : outcome.error);
-      });
+    if (!leaves) return;
+    const view = {
+      rid: 'reference',
+      tokens,
+      promptLen: tokens.length - answer.ids.length,
+      peerLocs: new Map(),
+    };
+    Object.assign(progress, {
+      algo: router.send?.(view, destination, row).algo,
+      at: destination,
+      numSinceArrival: 0,
     });
   }
+
+  private side(model: ModelId): ReferenceSide {
+    const side = this.sides[model - 1];
+    if (side === undefined) throw new Error(`no model ${model}`);
+    return side;
+  }
+}
+
+function rowOf(
+  { tokens, answer, numSinceArrival, algo }: Progress,
+  result: SampledRow,
+  promptLen: number,
+  sampling: SamplingParams,
+): RouteRow {
+  return {
+    ...result,
+    rid: 'reference',
+    position: promptLen + answer.ids.length,
+    numGenerated: answer.ids.length,
+    sampling,
+    tokens,
+    numSinceArrival,
+    ...(algo === undefined ? {} : { algo }),
+  };
+}
+
+function choiceDistance(row: SampledRow, model: ModelId, position: number, sampling: SamplingParams): number {
+  if (sampling.temperature === 0 || !row.logits) return row.top2Margin;
+  return drawDistance(row.logits, row.sampled, { model, position, sampling });
 }

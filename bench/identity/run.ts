@@ -39,8 +39,8 @@ const samplingOf = (mode: Mode, index: number): SamplingParams => ({
 /** What the reference loop answers to every problem. The prompts are those that the system itself reports. */
 async function referenceAnswers(prompts: readonly number[][], mode: Mode): Promise<ReferenceAnswer[]> {
   const loop = await ReferenceLoop.start({
-    modelDirs: [modelDir('small'), modelDir('large')],
-    threshold: THRESHOLD,
+    models: ['small', 'large'].map((name) => ({ name, dir: modelDir(name) })),
+    router: { use: 'r-stitch', options: { threshold: THRESHOLD } },
     maxNumBatchedTokens: MAX_NUM_BATCHED_TOKENS,
   });
   const answers: ReferenceAnswer[] = [];
