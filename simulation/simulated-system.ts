@@ -12,7 +12,7 @@ import {
 } from '../engine/simulated/index.ts';
 import type { Router } from '../routers/router.ts';
 import { handoffRule, routeBy, type RoutingMatrices } from '../routers/simulated.ts';
-import type { PlanSolver, StartPolicy } from '../scheduling/index.ts';
+import { AutoPolicy, type PlanSolver, type StartPolicy } from '../scheduling/index.ts';
 import { InlineSolver } from '../scheduling/planner/index.ts';
 import { SimulatedNetwork, type NetworkOptions } from './network.ts';
 import { SimulatedGateway } from './simulated-gateway.ts';
@@ -83,7 +83,8 @@ export class SimulatedSystem {
   private readonly options: SimulatedSystemOptions;
   private readonly devices = new Map<string, SimulatedDevice>();
   private readonly random: RandomSource;
-  private readonly solver: PlanSolver;
+  /** Undefined where no policy would follow a plan. */
+  private readonly solver: PlanSolver | undefined;
 
   constructor(options: SimulatedSystemOptions) {
     this.options = options;
@@ -96,7 +97,8 @@ export class SimulatedSystem {
       routers: [{ id: ROUTER, use: ROUTER, options: {} }],
       defaultRouter: ROUTER,
     };
-    this.solver = options.solver?.(this.clock) ?? new InlineSolver(this.clock);
+    const isPlanned = models.some(({ policy }) => policy() instanceof AutoPolicy);
+    if (isPlanned) this.solver = options.solver?.(this.clock) ?? new InlineSolver(this.clock);
     let numDraws = 0;
     this.random = () => uniform({ seed, position: (numDraws += 1), model: 0, purpose: 'admission' });
     this.gateway = new SimulatedGateway(
@@ -156,7 +158,7 @@ export class SimulatedSystem {
         logger: options.logger ?? silentLogger,
         random,
         routers: recorder ? recorder.routers(routers) : routers,
-        solver: this.solver,
+        ...(this.solver ? { solver: this.solver } : {}),
       },
     );
     this.replicas.push({ model, name, subserver });
