@@ -1,7 +1,9 @@
 import { modelError } from '../throughput/chain-spec.ts';
-import { propose, type Hints, type Proposal } from './candidates.ts';
+import { propose } from './candidates.ts';
 import { Evaluator, type PlanEffort } from './evaluator.ts';
+import type { Hints } from './find-thresholds.ts';
 import type { Candidate, Plan, PlanEntry, PlanProblem } from './plan.ts';
+import type { Proposal } from './proposal.ts';
 
 export const DEFAULT_EFFORT: PlanEffort = { maxStates: 20_000, tokens: 24_000, searchTokens: 4_000 };
 
