@@ -60,7 +60,8 @@ export function bestThresholds(spec: ChainSpec): BestThresholds {
     climbAll(coarse, complete);
     const [best] = coarse.ranking();
     const least = (best?.value ?? 0) * (1 - coarseMargin(numModels));
-    fine.climb(best?.thresholds ?? [], 1, (thresholds) => coarse.valueOf(thresholds) > least);
+    const firstStep = Math.max(1, Math.floor(concurrency / 32));
+    fine.climb(best?.thresholds ?? [], firstStep, (thresholds) => coarse.valueOf(thresholds) > least);
   }
   const thresholds = smallestTie(fine);
   return { thresholds, ...throughputOf(complete, thresholds) };
