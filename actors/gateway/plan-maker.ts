@@ -1,10 +1,10 @@
 import { TokenrailError } from '../../core/errors.ts';
 import type { RandomSource } from '../../core/random.ts';
 import type { RequestLimits } from '../../core/request.ts';
+import { chosenRouter } from './chosen-router.ts';
 import type { Fleet } from './fleet.ts';
 import type { GenerationPlan } from './generation-plan.ts';
 import type { GenerationRequest } from './generation-request.ts';
-import { modelNotFound } from './model-not-found.ts';
 import type { GatewaySettings } from './options.ts';
 import type { PromptReader } from './prompt-reader.ts';
 
@@ -36,8 +36,7 @@ export class PlanMaker {
   ): Promise<{ request: GenerationRequest; plan: GenerationPlan }> {
     const { settings, prompts, random } = this.deps;
     const request = this.deps.parse(kind, body);
-    if (!settings.servedModelNames.includes(request.model)) throw modelNotFound(request.model);
-    const router = this.routerOf(request);
+    const router = chosenRouter(request, settings.servedModelNames, settings.deployment);
     const contextTokens = this.contextTokens();
     const promptIds = await prompts.read(request.prompt, contextTokens);
     const { deadlineMs } = settings;
@@ -51,16 +50,6 @@ export class PlanMaker {
       deadlineAtMs: deadlineMs === undefined ? undefined : arrivedAtMs + deadlineMs,
     };
     return { request, plan };
-  }
-
-  private routerOf({ router }: GenerationRequest): string {
-    const { routers, defaultRouter } = this.deps.settings.deployment;
-    if (router === undefined) return defaultRouter;
-    if (routers.some(({ id }) => id === router)) return router;
-    const offered = routers.map(({ id }) => id).join(', ');
-    throw new TokenrailError('invalid_request', `There is no such router; offered: ${offered}.`, {
-      param: 'router',
-    });
   }
 
   /** Every model of the deployment must hold prompt and answer. */
