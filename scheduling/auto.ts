@@ -1,3 +1,4 @@
+import { holdOrStart } from './escapes.ts';
 import { lookAheadPolicy } from './look-ahead.ts';
 import type { Decision, QueueView, StartPolicy } from './policy.ts';
 
@@ -71,9 +72,7 @@ export class AutoPolicy implements StartPolicy {
     const { step } = this.stateAt(view.nowMs, view.alive);
     const decision = (step?.policy ?? this.alone).decide(view);
     if (decision.kind === 'start') return decision;
-    const leftMs = this.options.maxWaitMs - view.oldestWaitMs;
-    if (leftMs >= decision.forMs) return decision;
-    return leftMs > 0 ? { kind: 'hold', forMs: leftMs } : { kind: 'start' };
+    return holdOrStart(view, this.options.maxWaitMs, decision.forMs);
   }
 
   /** What decides at this time with so many requests alive. */
