@@ -27,7 +27,8 @@ export const modelSchema = z.strictObject({
 });
 
 export const routerSchema = z.strictObject({
-  id: nameSchema,
+  // Travels with every request as it is; no message may carry another name.
+  id: nameSchema.regex(/^[\x21-\x7e]*$/, 'must be visible ASCII without spaces'),
   use: z.string().min(1, 'must not be empty'),
   options: z.record(z.string(), z.unknown()).default({}),
 });

@@ -101,6 +101,13 @@ describe('sources', () => {
     expect(loadConfig({ configPath: ofModel }).config.models?.[0]?.policy).toEqual(policy);
   });
 
+  test('a router id that no message could carry is refused', () => {
+    for (const id of ['my router', 'routér']) {
+      const configPath = yaml(`routers:\n  - id: ${id}\n    use: always-small\n`);
+      expect(() => loadConfig({ configPath })).toThrow(/routers.*id.*visible ASCII without spaces/);
+    }
+  });
+
   test('router options keep their names, whatever they are', () => {
     const configPath = yaml(
       'routers:\n  - id: mine\n    use: ./mine.ts\n    options: {some_thing: 1, otherThing: {x-y: 2}}\n',
