@@ -1,5 +1,5 @@
 // After `tsc`: copies the .mjs files that processes and workers start from into the output folder, beside their
-// compiled twins. Usage: node deploy/copy-bootstraps.mjs [folder, default dist]
+// compiled twins, and the benchmarks' configurations of models. Usage: node deploy/copy-bootstraps.mjs [folder, default dist]
 import { cpSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,3 +22,4 @@ for (const folder of folders) {
     if (file.endsWith('.mjs')) cpSync(join(root, folder, file), join(output, folder, file));
   }
 }
+cpSync(join(root, 'bench', 'fixtures'), join(output, 'bench', 'fixtures'), { recursive: true });

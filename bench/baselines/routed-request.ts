@@ -36,7 +36,7 @@ export function nextFeed(seq: number, one: RoutedRequest, kvLen: number, maxToke
 }
 
 function routeRow(one: RoutedRequest, result: SampledRow): RouteRow {
-  const { topValues, topIds, hidden, embedding, logits } = result;
+  const { topValues, topIds, hidden, embedding, logits, scores, logSumExp } = result;
   return {
     rid: String(one.request.id),
     position: one.tokens.length,
@@ -52,6 +52,8 @@ function routeRow(one: RoutedRequest, result: SampledRow): RouteRow {
     ...(hidden ? { hidden } : {}),
     ...(embedding ? { embedding } : {}),
     ...(logits ? { logits } : {}),
+    ...(scores ? { scores } : {}),
+    ...(logSumExp === undefined ? {} : { logSumExp }),
   };
 }
 

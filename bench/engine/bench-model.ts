@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { packageRoot } from '../../deploy/config/package-root.ts';
+import { fileURLToPath } from 'node:url';
 import { DummyWeights } from '../../engine/onnx/checkpoint/dummy-weights.ts';
 import type { ModelConfig } from '../../engine/onnx/checkpoint/model-config.ts';
 import { readModelConfig } from '../../engine/onnx/checkpoint/read-config.ts';
@@ -13,7 +12,7 @@ import { StepOutputs } from '../../engine/onnx/runtime/step-outputs.ts';
 import { writeWeights, type Quantization } from '../../engine/onnx/weights/write-weights.ts';
 import { BatchedAttention } from './batched-attention.ts';
 
-export const SMOLLM2_DIR = join(packageRoot, 'bench', 'fixtures', 'smollm2-135m');
+export const SMOLLM2_DIR = fileURLToPath(new URL('../fixtures/smollm2-135m', import.meta.url));
 
 export interface BenchSettings {
   quantization: Quantization;

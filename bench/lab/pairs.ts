@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Deployment, RouterEntry } from '../../core/deployment.ts';
 import { packageRoot } from '../../deploy/config/package-root.ts';
 
@@ -19,7 +20,9 @@ export interface Pair {
   hasRandomWeights: boolean;
 }
 
-const fixture = (name: string): string => join(packageRoot, 'bench', 'fixtures', name);
+/** Beside the sources, and copied beside the compiled program. */
+export const fixture = (name: string): string =>
+  fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 
 export interface PairOptions {
   /** R-Stitch's threshold for the embedded pair. */
