@@ -18,8 +18,8 @@ export interface EngineContext {
   maskIdsFrom?: number | undefined;
 }
 
-/** Timers of a process fire up to about so much too late; the rest of a simulated step is waited for exactly. */
-const TIMER_LEAD_MS = 1.5;
+/** Timers of a process fire up to about a millisecond too late; the rest of a simulated step is waited for exactly. */
+const TIMER_LEAD_MS = 1.2;
 
 function lawOf({ law, leave = 0, rho = 0 }: SimulatedConfig): RoutingLaw {
   if (law === 'bernoulli') return { kind: law };
