@@ -51,6 +51,11 @@ export class Fleet {
     return true;
   }
 
+  /** The name of a model of the deployment; its number where there is none. */
+  modelName(id: number): string {
+    return this.options.deployment.models.find((model) => model.id === id)?.name ?? String(id);
+  }
+
   /** All known replicas, in the order of the models. */
   replicas(): ReplicaView[] {
     this.forgetSilent();

@@ -25,6 +25,7 @@ import { PlanMaker } from './plan-maker.ts';
 import { loadPromptReader, type PromptReader } from './prompt-reader.ts';
 import { readiness, type GatewayPhase, type Readiness } from './readiness.ts';
 import { RequestService } from './request-service.ts';
+import { serverInfo } from './server-info.ts';
 import { packageVersion } from './version.ts';
 
 /** A running gateway. */
@@ -183,6 +184,12 @@ class GatewayActor implements Gateway {
       version: packageVersion(),
       readiness: () => this.readiness(),
       registry: this.metrics.registry,
+      serverInfo: () =>
+        serverInfo(
+          packageVersion(),
+          settings.deployment.models.map(({ name }) => name),
+          this.fleet,
+        ),
       retryAfterSeconds,
       maxModelLenTokens: () => this.fleet.maxModelLenTokens(),
     });

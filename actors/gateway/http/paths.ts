@@ -8,6 +8,7 @@ export const PATHS = {
   ready: ['GET', '/health/ready'],
   readyAlias: ['GET', '/health_generate'],
   version: ['GET', '/version'],
+  serverInfo: ['GET', '/server_info'],
   metrics: ['GET', '/metrics'],
 } as const;
 
@@ -19,7 +20,7 @@ export function allowedMethods(path: string): string[] {
   return [...new Set(matching.map(([method]) => method))];
 }
 
-/** Whether a path needs an API key where keys are configured: everything but health, version and metrics. */
+/** Whether a path needs an API key where keys are configured: everything but health, version, server_info and metrics. */
 export function isGuarded(path: string): boolean {
   return path.startsWith('/v1/') || path === '/v1';
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import { modelNotFound } from '../model-not-found.ts';
+import type { ServerInfo } from '../server-info.ts';
 import type { Readiness } from '../readiness.ts';
 import { PATHS } from './paths.ts';
 
@@ -11,11 +12,12 @@ export interface ServiceRoutesOptions {
   version: string;
   readiness: () => Readiness;
   registry: Registry;
+  serverInfo: () => ServerInfo;
   retryAfterSeconds: number;
   maxModelLenTokens: () => number | undefined;
 }
 
-/** Models, health, version and metrics. */
+/** Models, health, version, how the replicas schedule themselves, and metrics. */
 export function addServiceRoutes(app: FastifyInstance, options: ServiceRoutesOptions): void {
   addModelRoutes(app, options);
   app.get(PATHS.live[1], () => ({ status: 'live' }));
@@ -27,6 +29,7 @@ export function addServiceRoutes(app: FastifyInstance, options: ServiceRoutesOpt
     });
   }
   app.get(PATHS.version[1], () => ({ version: options.version }));
+  app.get(PATHS.serverInfo[1], () => options.serverInfo());
   app.get(PATHS.metrics[1], async (_request, reply) => {
     const text = await options.registry.metrics();
     return reply.type(options.registry.contentType).send(text);

@@ -2,6 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Bus } from '../../../transport/bus.ts';
 import type { AdmissionGate } from '../admission-gate.ts';
 import type { Fleet, ReplicaView } from '../fleet.ts';
+import { registerSchedulingMetrics } from './scheduling-metrics.ts';
 
 export interface FleetMetricsSources {
   fleet: Fleet;
@@ -49,6 +50,7 @@ export function registerFleetMetrics(registry: Registry, { fleet, gate, bus }: F
     (r) => r.heartbeat.stepAgeMs / 1000,
   );
   registerReplicaCounters(registry, fleet);
+  registerSchedulingMetrics(registry, fleet);
   registerGateway(registry, gate, bus);
 }
 
@@ -78,7 +80,11 @@ function registerReplicaCounters(registry: Registry, fleet: Fleet): void {
       let seriesLeft = MAX_EVENT_SERIES;
       for (const replica of fleet.replicas()) {
         for (const [event, value] of Object.entries(replica.heartbeat.counters)) {
-          const isCount = COUNTER_NAME.test(event) && Number.isFinite(value) && value >= 0;
+          const isCount =
+            COUNTER_NAME.test(event) &&
+            !event.startsWith('wait_le_us_') &&
+            Number.isFinite(value) &&
+            value >= 0;
           if (!isCount || seriesLeft === 0) continue;
           seriesLeft -= 1;
           this.inc({ ...labelsOf(replica), event }, value);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AdmissionGate } from '../../../actors/gateway/admission-gate.ts';
 import { Fleet } from '../../../actors/gateway/fleet.ts';
 import { registerFleetMetrics } from '../../../actors/gateway/metrics/fleet-metrics.ts';
+import { serverInfo } from '../../../actors/gateway/server-info.ts';
 import { GatewayMetrics } from '../../../actors/gateway/metrics/gateway-metrics.ts';
 import { LocalBroker } from '../../helpers/local-bus.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
@@ -57,6 +58,59 @@ describe('metrics of the replicas', () => {
     expect(text).toContain('event="steps"} 9');
     expect(text).not.toContain('odd');
     expect(await metrics.registry.metrics()).toContain('event="steps"} 9'); // read twice, counted once
+  });
+
+  it('tell how a replica schedules itself and how long its rows wait', async () => {
+    const { metrics, fleet } = makeMetrics();
+    const estimates = {
+      ...{ routing: [0.6, 0.4], commits: [1, 0], jitter: 0.02, overlapFactor: 0.66, numOutcomes: 50 },
+      ...{ curve: [[1, 6] as const, [2, 6.5] as const, [3, 7] as const], maxNumSeqs: 8 },
+    };
+    fleet.observe({
+      ...{ kind: 'heartbeat', instance: 'i', configHash: 'hash', state: 'serving' },
+      ...{ running: 0, waiting: 0, pending: 0, kvUsedBlocks: 0, kvTotalBlocks: 8, stepAgeMs: 0 },
+      ...{ maxModelLenTokens: 512, model: 1, replica: 'r0' },
+      counters: { step_rows: 10, wait_us: 50_000, wait_le_us_100: 4, wait_le_us_10000: 5, wait_le_us_9: NaN },
+      scheduling: {
+        ...{ policy: 'threshold(5)', reason: 'planned', alive: 8, threshold: 5 },
+        ...{ predictedTokensPerSecond: 400, estimates },
+      },
+    });
+    const text = await metrics.registry.metrics();
+    const own = 'model_name="small",replica="r0"';
+    for (const line of [
+      `tokenrail_policy_info{${own},policy="threshold(5)",reason="planned"} 1`,
+      `tokenrail_policy_threshold_rows{${own}} 5`,
+      `tokenrail_predicted_tokens_per_second{${own}} 400`,
+      `tokenrail_routing_share{${own},to="large"} 0.4`,
+      `tokenrail_step_time_seconds{${own},rows="2"} 0.0065`,
+      `tokenrail_overlap_factor{${own}} 0.66`,
+      `tokenrail_admission_delay_seconds_bucket{${own},le="0.0001"} 4`,
+      `tokenrail_admission_delay_seconds_bucket{${own},le="0.01"} 9`,
+      `tokenrail_admission_delay_seconds_bucket{${own},le="+Inf"} 10`,
+      `tokenrail_admission_delay_seconds_sum{${own}} 0.05`,
+      `tokenrail_admission_delay_seconds_count{${own}} 10`,
+    ])
+      expect(text.split('\n')).toContain(line);
+    expect(text).not.toContain('rows="3"');
+    expect(text).not.toContain('tokenrail_measured_tokens_per_second{');
+    expect(text).not.toContain('event="wait_le');
+    const info = serverInfo('1', ['small', 'large'], fleet);
+    expect(info).toMatchObject({
+      models: [
+        {
+          replicas: [
+            {
+              scheduling: {
+                ...{ policy: 'threshold(5)', requests_alive: 8, measured_tokens_per_second: null },
+                estimates: { routing: { small: 0.6, large: 0.4 }, step_ms: { 1: 6, 2: 6.5 } },
+              },
+            },
+          ],
+        },
+        { name: 'large', replicas: [] },
+      ],
+    });
   });
 
   it('stay small whatever the replicas announce', async () => {
