@@ -1,5 +1,5 @@
 import { buildChain, MAX_STATES, TooManyStatesError } from './build-chain.ts';
-import { completeSpec, type ChainSpec, type CompleteSpec } from './chain-spec.ts';
+import { completeSpec, stepTicks, type ChainSpec, type CompleteSpec } from './chain-spec.ts';
 import { coarseQuantumMs } from './coarse-quantum.ts';
 import { measures } from './measures.ts';
 import { allThresholds, startingThresholds } from './starting-thresholds.ts';
@@ -30,8 +30,9 @@ const COARSE: Precision = { negligible: 1e-5, tolerance: 1e-6 };
 const RARE = 0.1;
 /** How far below the best of a first look thresholds may be and still be looked at closely. */
 const coarseMargin = (numModels: number): number => (numModels > 2 ? 0.015 : 0.005);
-/** With two models and no more requests than this, chains are small enough to be searched directly. */
+/** With two models, no more requests and no longer steps than these, chains are small enough to be searched directly. */
 const SMALL_CONCURRENCY = 16;
+const SMALL_TICKS = 500;
 const NUM_CLIMBS = 4;
 /** As few feasible thresholds as this are all tried. */
 const TRY_ALL = 36;
@@ -40,19 +41,19 @@ const TRY_ALL = 36;
  * The thresholds with the highest predicted throughput; among ties within 1e-4 those with the smallest sum. A pattern
  * search from several starts (see {@link startingThresholds}); large systems are searched first on a coarse grid of time.
  *
- * @throws TokenrailError `config_invalid` for a wrong specification, or too many states at every point
+ * @throws TokenrailError `config_invalid` for a wrong specification; TooManyStatesError where the chain near the best is too
+ *   large
  */
 export function bestThresholds(spec: ChainSpec): BestThresholds {
   const complete = completeSpec(spec);
   const numModels = complete.stepMs.length;
   const { concurrency } = complete;
   const coarseMs = coarseQuantumMs(complete);
-  const isSmall = numModels < 3 && concurrency <= SMALL_CONCURRENCY;
   const fine = new ThresholdSearch(evaluator(complete, FINE), numModels, concurrency);
   const all = allThresholds(numModels, concurrency, TRY_ALL);
   if (all) {
     for (const thresholds of all) fine.valueOf(thresholds);
-  } else if (isSmall || coarseMs <= complete.quantumMs) {
+  } else if (isSmall(complete) || coarseMs <= complete.quantumMs) {
     climbAll(fine, complete);
   } else {
     const spec = { ...complete, quantumMs: coarseMs };
@@ -60,8 +61,9 @@ export function bestThresholds(spec: ChainSpec): BestThresholds {
     climbAll(coarse, complete);
     const [best] = coarse.ranking();
     const least = (best?.value ?? 0) * (1 - coarseMargin(numModels));
+    if (!best || fine.valueOf(best.thresholds) === -Infinity) throw new TooManyStatesError(MAX_STATES);
     const firstStep = Math.max(1, Math.floor(concurrency / 32));
-    fine.climb(best?.thresholds ?? [], firstStep, (thresholds) => coarse.valueOf(thresholds) > least);
+    fine.climb(best.thresholds, firstStep, (thresholds) => coarse.valueOf(thresholds) > least);
   }
   const thresholds = smallestTie(fine);
   return { thresholds, ...throughputOf(complete, thresholds) };
@@ -74,10 +76,16 @@ function climbAll(search: ThresholdSearch, spec: CompleteSpec): void {
   for (const start of ranked.slice(0, NUM_CLIMBS)) search.climb(start, firstStep);
 }
 
+function isSmall(spec: CompleteSpec): boolean {
+  const longestTicks = Math.max(...stepTicks(spec).map((lengths) => Math.max(...lengths)));
+  return spec.stepMs.length < 3 && spec.concurrency <= SMALL_CONCURRENCY && longestTicks <= SMALL_TICKS;
+}
+
 /** Small systems, and those with phases, are always solved exactly. */
-function needsExact({ routing, concurrency }: CompleteSpec): boolean {
+function needsExact(spec: CompleteSpec): boolean {
+  const { routing } = spec;
   const hasPhases = routing.some((row, i) => row.some((p, j) => i !== j && p > 1 - RARE && p < 1));
-  return concurrency <= SMALL_CONCURRENCY || hasPhases;
+  return hasPhases || isSmall(spec);
 }
 
 /** Throughput, far more precise than a tie; −Infinity where the chain is too large. */
