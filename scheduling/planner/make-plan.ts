@@ -5,7 +5,7 @@ import type { Hints } from './find-thresholds.ts';
 import type { Candidate, Plan, PlanEntry, PlanProblem } from './plan.ts';
 import type { Proposal } from './proposal.ts';
 
-export const DEFAULT_EFFORT: PlanEffort = { maxStates: 20_000, tokens: 24_000, searchTokens: 4_000 };
+export const DEFAULT_EFFORT: PlanEffort = { maxStates: 12_000, tokens: 24_000, searchTokens: 4_000 };
 
 /** Numbers of requests up to this one have an entry each; beyond, entries lie a quarter apart. */
 const EACH_UP_TO = 16;

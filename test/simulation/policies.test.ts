@@ -119,10 +119,11 @@ describe('any policy at any model, nonsense included', () => {
           const numSteps = 1 + Math.ceil(plan.requests.length / plan.maxNumSeqs);
           expect(waitedMs).toBeLessThanOrEqual(numSteps * (stepMs + plan.maxWaitMs) + 0.01);
         }
-        await sim.clock.runFor(20);
+        // An abort may cross a first contact, whose guest is freed when its replica is known.
+        await sim.clock.runFor(2500);
         expect(sim.numSequencesHeld).toBe(0);
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 
