@@ -113,8 +113,9 @@ export class Trials {
   private book(lengthMs: number): void {
     this.elapsedMs += lengthMs;
     if (!this.isTrial) return;
-    this.triedMs += lengthMs;
-    this.lostMs += this.lossShareOf(this.current) * lengthMs;
+    const withSettlingMs = lengthMs * (1 + SETTLE_SHARE);
+    this.triedMs += withSettlingMs;
+    this.lostMs += this.lossShareOf(this.current) * withSettlingMs;
   }
 
   /** Part of the throughput that is lost while an arm runs. */

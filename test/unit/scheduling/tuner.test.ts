@@ -1,0 +1,259 @@
+import { describe, expect, it } from 'vitest';
+import { uniform } from '../../../core/random.ts';
+import type { ModelEstimates } from '../../../scheduling/estimate/model-estimator.ts';
+import type { Candidate, PlanOutcome, PlanProblem, PlanSolver } from '../../../scheduling/planner/index.ts';
+import { hasMoved, hasShareMoved, MATERIAL } from '../../../scheduling/tuner/moved.ts';
+import { SteadyCount } from '../../../scheduling/tuner/steady-count.ts';
+import { systemOf } from '../../../scheduling/tuner/system-of.ts';
+import { Trials } from '../../../scheduling/tuner/trials.ts';
+import { Tuner, type TunerInput } from '../../../scheduling/tuner/tuner.ts';
+
+const home = (p: number, change: Partial<ModelEstimates> = {}): ModelEstimates => ({
+  routing: [1 - p, p],
+  commits: [1, 0],
+  curve: [[1, 6]],
+  jitter: 0,
+  overlapFactor: 1,
+  numOutcomes: 500,
+  maxNumSeqs: 16,
+  ...change,
+});
+const guest = (change: Partial<ModelEstimates> = {}): ModelEstimates =>
+  home(0, {
+    routing: [1, 0],
+    commits: [1, 0],
+    curve: [
+      [1, 20],
+      [4, 26],
+    ],
+    ...change,
+  });
+
+describe('the system that estimates describe', () => {
+  it('waits until every model that is used has been seen enough', () => {
+    expect(systemOf([[home(0.3)], []], 1, 4)).toBeUndefined();
+    expect(systemOf([[home(0.3)], [guest({ numOutcomes: 5 })]], 1, 4)).toBeUndefined();
+    expect(systemOf([[], [guest()]], 1, 4)).toBeUndefined();
+    expect(systemOf([[home(0)], []], 1, 4)?.system.routing).toEqual([
+      [1, 0],
+      [1, 0],
+    ]);
+  });
+
+  it('takes means over the replicas, and the curve by rows', () => {
+    const measured = systemOf([[home(0.2), home(0.4)], [guest({ overlapFactor: 0.6 })]], 1, 4);
+    expect(measured?.system).toMatchObject({
+      replicas: [2, 1],
+      stepMs: [
+        [6, 6, 6, 6],
+        [20, 22, 24, 26],
+      ],
+      overlapFactor: 0.6, // who found none may not have had the evidence
+      maxNumSeqs: [16, 16],
+    });
+    expect(measured?.system.routing[0]?.[1]).toBeCloseTo(0.3, 9);
+    expect(measured?.numOutcomes).toEqual([1000, 500]);
+  });
+});
+
+describe('what counts as moved', () => {
+  it('a share beyond its tolerance and its noise', () => {
+    expect(hasShareMoved(0.35, 0.45, 1000, MATERIAL)).toBe(true);
+    expect(hasShareMoved(0.35, 0.4, 1000, MATERIAL)).toBe(false);
+    expect(hasShareMoved(0.35, 0.45, 30, MATERIAL)).toBe(false); // 30 rows say little
+    expect(hasShareMoved(0.05, 0.06, 1000, MATERIAL)).toBe(false);
+  });
+
+  it('step times, contention, replicas', () => {
+    const base = systemOf([[home(0.3)], [guest()]], 1, 4);
+    if (!base) throw new Error('no system');
+    const moved = (models: ModelEstimates[][]): boolean => {
+      const now = systemOf(models, 1, 6); // another size of table is no other system
+      return now === undefined || hasMoved(base.system, now);
+    };
+    expect(moved([[home(0.3)], [guest()]])).toBe(false);
+    expect(moved([[home(0.3, { curve: [[1, 6.2]] })], [guest()]])).toBe(false);
+    expect(moved([[home(0.3, { curve: [[1, 6.5]] })], [guest()]])).toBe(true);
+    expect(moved([[home(0.3)], [guest({ overlapFactor: 0.9 })]])).toBe(true);
+    expect(moved([[home(0.3), home(0.3)], [guest()]])).toBe(true);
+  });
+
+  it('a count flickers without becoming another one', () => {
+    const alive = new SteadyCount();
+    const seen = [8, 7, 8, 7].map((count, i) => {
+      alive.observe(count, i * 100);
+      return alive.value;
+    });
+    expect(seen).toEqual([8, 8, 8, 8]);
+    alive.observe(7, 500);
+    expect(alive.value).toBe(7); // lasted
+    alive.observe(3, 501);
+    expect(alive.value).toBe(3); // far off
+  });
+});
+
+/** Answers when told to. */
+class HeldSolver implements PlanSolver {
+  readonly problems: PlanProblem[] = [];
+  private pending: ((outcome: PlanOutcome) => void) | undefined;
+
+  solve(problem: PlanProblem, onDone: (outcome: PlanOutcome) => void): void {
+    this.problems.push(problem);
+    this.pending = onDone;
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  answer(seconds = 0.1): void {
+    const problem = this.problems[this.problems.length - 1];
+    const p = problem?.system.routing[0]?.[1] ?? 0;
+    const entries = [1, problem?.aliveMax ?? 1].map((alive) => ({
+      alive,
+      candidates: [candidate(`for ${p.toFixed(2)}`, 100 * alive)],
+    }));
+    this.pending?.({ ok: true, plan: { entries }, seconds });
+  }
+
+  fail(): void {
+    this.pending?.({ ok: false, error: new Error('no') });
+  }
+}
+
+const candidate = (
+  name: string,
+  tokensPerSecond: number,
+  kind: 'eager' | 'look-ahead' = 'look-ahead',
+): Candidate => ({
+  name,
+  policies: [{ kind }, { kind }],
+  tokensPerSecond,
+});
+
+describe('the tuner', () => {
+  const make = (): {
+    solver: HeldSolver;
+    tuner: Tuner;
+    errors: Error[];
+    tick: (p: number, more?: Partial<TunerInput>) => boolean;
+  } => {
+    const solver = new HeldSolver();
+    const errors: Error[] = [];
+    const tuner = new Tuner({ home: 1, solver, admissionP99Ms: 9, onError: (error) => errors.push(error) });
+    let nowMs = 0;
+    const tick = (p: number, more: Partial<TunerInput> = {}): boolean => {
+      nowMs += 100;
+      return tuner.tick({ nowMs, alive: 8, models: [[home(p)], [guest()]], tokens: nowMs, ...more });
+    };
+    return { solver, tuner, errors, tick };
+  };
+  const names = (tuner: Tuner): string[] => tuner.steps().map(({ name }) => name);
+
+  it('asks once, with room for more requests, and follows the answer', () => {
+    const { solver, tuner, tick } = make();
+    expect([tick(0.3), tick(0.3)]).toEqual([false, false]);
+    expect(solver.problems).toMatchObject([{ aliveMax: 10, admissionP99Ms: 9 }]);
+    expect(tuner.steps()).toEqual([]);
+    solver.answer();
+    expect(tick(0.3)).toBe(true);
+    expect(names(tuner)).toEqual(['for 0.30', 'for 0.30']);
+    expect(tick(0.31)).toBe(false);
+    expect(solver.problems).toHaveLength(1);
+  });
+
+  it('asks again when the estimates move or more requests come, but not too often', () => {
+    const { solver, tuner, tick } = make();
+    tick(0.3);
+    solver.answer(0.2); // pause: 20 times as long, 4 s
+    tick(0.3);
+    for (let i = 0; i < 38; i += 1) tick(0.5);
+    expect(solver.problems).toHaveLength(1);
+    for (let i = 0; i < 4; i += 1) tick(0.5);
+    expect(solver.problems).toHaveLength(2);
+    expect(names(tuner)).toEqual(['for 0.30', 'for 0.30']); // until there is a better one
+    solver.answer(0);
+    tick(0.5);
+    expect(names(tuner)).toEqual(['for 0.50', 'for 0.50']);
+    for (let i = 0; i < 12; i += 1) tick(0.5, { alive: 20 });
+    expect(solver.problems[2]).toMatchObject({ aliveMax: 25 });
+  });
+
+  it('a load that shifts back and forth is planned once each', () => {
+    const { solver, tuner, tick } = make();
+    for (let round = 0; round < 6; round += 1) {
+      const p = round % 2 === 0 ? 0.05 : 0.5;
+      for (let i = 0; i < 15; i += 1) {
+        tick(p);
+        if (solver.problems.length === round + 1 && round < 2 && i === 11) solver.answer(0);
+      }
+      expect(names(tuner)[0]).toBe(`for ${p.toFixed(2)}`);
+    }
+    expect(solver.problems).toHaveLength(2);
+  });
+
+  it('a solve that fails is told, and tried again later', () => {
+    const { solver, tuner, errors, tick } = make();
+    tick(0.3);
+    solver.fail();
+    expect(errors).toHaveLength(1);
+    tick(0.3);
+    expect(solver.problems).toHaveLength(1);
+    for (let i = 0; i < 12; i += 1) tick(0.3);
+    expect(solver.problems).toHaveLength(2);
+    expect(tuner.steps()).toEqual([]);
+  });
+});
+
+describe('trials', () => {
+  /** Runs for `seconds` where each candidate has a true rate; returns the share of time of each. */
+  const run = (
+    candidates: Candidate[],
+    rates: Record<string, number>,
+    seconds: number,
+  ): { trials: Trials; shares: Record<string, number> } => {
+    const trials = new Trials(candidates);
+    const shares: Record<string, number> = {};
+    let tokens = 0;
+    for (let step = 0; step < seconds * 20; step += 1) {
+      const name = trials.running?.name ?? '';
+      const noise = 1 + 0.3 * (uniform({ seed: 1, position: step, model: 1, purpose: 'simulation' }) - 0.5);
+      tokens += ((rates[name] ?? 0) * noise) / 20;
+      shares[name] = (shares[name] ?? 0) + 1 / (seconds * 20);
+      trials.tick(step * 50, tokens);
+    }
+    return { trials, shares };
+  };
+
+  it('cost little while the prediction holds', () => {
+    const candidates = [
+      candidate('a', 400),
+      candidate('b', 398),
+      candidate('c', 380),
+      candidate('e', 250, 'eager'),
+    ];
+    const { shares } = run(candidates, { a: 400, b: 398, c: 380, e: 250 }, 2000);
+    // Which of two that are as good is taken does not matter.
+    expect((shares['c'] ?? 0) + (shares['e'] ?? 0)).toBeLessThan(0.035);
+    expect(shares['b']).toBeGreaterThan(0);
+    expect(shares['e']).toBeGreaterThan(0); // always known, however bad the prediction
+    const loss = (shares['b'] ?? 0) * 0.005 + (shares['c'] ?? 0) * 0.05 + (shares['e'] ?? 0) * 0.375;
+    expect(loss).toBeLessThan(0.004);
+  });
+
+  it('find out that another one is better, and stay with it', () => {
+    const candidates = [candidate('a', 400), candidate('b', 398), candidate('e', 385, 'eager')];
+    const { trials, shares } = run(candidates, { a: 360, b: 362, e: 396 }, 2500);
+    expect(trials.measured).toBeGreaterThan(390);
+    expect(shares['e']).toBeGreaterThan(0.5);
+  });
+
+  it('say nothing of windows that something interrupted', () => {
+    const trials = new Trials([candidate('a', 400)]);
+    for (let i = 0; i < 100; i += 1) {
+      trials.tick(i * 1000, i * 400);
+      trials.interrupt();
+    }
+    expect(trials.measured).toBeUndefined();
+  });
+});
