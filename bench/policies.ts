@@ -2,6 +2,7 @@
 // policies; and how each candidate fares where the model is wrong (simulated).
 import { parseArgs } from 'node:util';
 import { gridCases, pair, specialCases, stresses, type PolicyCase } from './policies/cases.ts';
+import { drainRow, type DrainRow } from './policies/drain-row.ts';
 import { exactRow, type ExactRow } from './policies/exact-row.ts';
 import { stressRow, type StressRow } from './policies/stress-row.ts';
 
@@ -39,6 +40,16 @@ function printStress(rows: readonly StressRow[]): void {
   }
 }
 
+function printDrains(rows: readonly DrainRow[]): void {
+  console.log('\nSimulated drains: gain over the best thresholds for each number of requests alive.\n');
+  console.log('| case | thresholds, tokens/s | following the plan | look-ahead |');
+  console.log('|---|---|---|---|');
+  for (const row of rows) {
+    const gains = [percent(row.planGainPercent), percent(row.lookAheadGainPercent)];
+    console.log(`| ${[row.case, row.thresholdsTokensPerSecond.toFixed(1), ...gains].join(' | ')} |`);
+  }
+}
+
 const grid = gridCases.map(exactRow);
 const meanGainPercent = grid.reduce((sum, row) => sum + row.gainPercent, 0) / grid.length;
 const lowestGainPercent = Math.min(...grid.map((row) => row.gainPercent));
@@ -55,5 +66,12 @@ const stressed: PolicyCase[] = [0.1, 0.2, 0.35].flatMap((p) =>
 const stress = values['no-stress']
   ? []
   : stressed.flatMap((one) => stresses.map((kind) => stressRow(one, kind, Number(values.tokens))));
-if (values.json) console.log(JSON.stringify({ grid, meanGainPercent, lowestGainPercent, special, stress }));
-else if (stress.length > 0) printStress(stress);
+const drains = values['no-stress']
+  ? []
+  : [0.05, 0.2, 0.35, 0.5].map((p) => drainRow({ name: `N 16, p ${p}`, system: pair(p), concurrency: 16 }));
+if (values.json)
+  console.log(JSON.stringify({ grid, meanGainPercent, lowestGainPercent, special, stress, drains }));
+else if (stress.length > 0) {
+  printStress(stress);
+  printDrains(drains);
+}
