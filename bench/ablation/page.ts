@@ -29,13 +29,17 @@ function throughputPanel(frame: Frame, rows: readonly ReportRow[]): string[] {
   return groupedBars(frame, { title, x: 'requests alive (and answer length)' }, modeSeries, groups);
 }
 
+/** So much faster or slower than the others that these would be one dot; they are among the bars. */
+const OFF_THE_SCALE: readonly string[] = ['sequential', 'small-only'];
+
 function speedPanel(frame: Frame, report: AblationReport, pair: string): string[] {
   const shortest = Math.min(
     ...report.rows.filter((row) => row.pair === pair).map((row) => row.outputTokens ?? 0),
   );
   const lines = report.curves.speed
     .filter(
-      (curve) => curve.pair === pair && (curve.outputTokens ?? 0) === shortest && curve.mode !== 'sequential',
+      (curve) =>
+        curve.pair === pair && (curve.outputTokens ?? 0) === shortest && !OFF_THE_SCALE.includes(curve.mode),
     )
     .map(({ mode, points }) => ({
       name: mode,
@@ -53,21 +57,19 @@ function speedPanel(frame: Frame, report: AblationReport, pair: string): string[
   );
 }
 
+/** The last settings are the busiest ones. */
+const MAX_HOME_BARS = 9;
+
 function homeStepPanel(frame: Frame, rows: readonly ReportRow[]): string[] {
-  const groups = rows.flatMap(({ homeStep, mode, ...row }) =>
-    homeStep
-      ? [{ label: `${mode} ${row.concurrency}`, values: PARTS.map((part) => homeStep.shares[part]) }]
-      : [],
-  );
-  const shown = groups.slice(0, 12);
+  const groups = rows.flatMap((row) => {
+    const { homeStep, mode } = row;
+    if (!homeStep) return [];
+    return [{ label: `${mode}\n${settingOf(row)}`, values: PARTS.map((part) => homeStep.shares[part]) }];
+  });
+  const labels = { title: 'Where a home step goes', x: '' };
   return [
-    ...stackedBars(
-      frame,
-      { title: 'Where a home step goes', x: 'mode and requests alive' },
-      partSeries,
-      shown,
-    ),
-    ...legend(frame.x + 52, frame.y + 27, partSeries),
+    ...stackedBars(frame, labels, partSeries, groups.slice(-MAX_HOME_BARS)),
+    ...legend(frame.x + 205, frame.y + 16, partSeries),
   ];
 }
 

@@ -73,7 +73,7 @@ export function groupedBars(
   return parts;
 }
 
-/** Parts on top of each other, one bar per group; a group's values are shares of 1. */
+/** Parts on top of each other, one bar per group; a group's values are shares of 1, its label may have two lines. */
 export function stackedBars(
   frame: Frame,
   labels: { title: string; x: string },
@@ -90,8 +90,10 @@ export function stackedBars(
       y -= height;
       parts.push(rect(area.x + slot * (g + 0.15), y, slot * 0.7, height, colourOf(series[i]?.colour ?? i)));
     });
-    const x = area.x + slot * (g + 0.5);
-    parts.push(text(x, area.y + area.height + 15, label, { anchor: 'middle', size: 9 }));
+    label.split('\n').forEach((part, i) => {
+      const y = area.y + area.height + 13 + 11 * i;
+      parts.push(text(area.x + slot * (g + 0.5), y, part, { anchor: 'middle', size: 9 }));
+    });
   });
   return parts;
 }
@@ -120,7 +122,8 @@ export function curves(frame: Frame, labels: { title: string; x: string }, all: 
     for (const point of own) {
       const [x, y] = at(point);
       parts.push(dot(x, y, colourOf(colour)));
-      if (point.label !== undefined) parts.push(text(x + 5, y - 5, point.label, { size: 9 }));
+      if (point.label !== undefined)
+        parts.push(text(x + 5, y - 5, point.label, { size: 9, colour: colourOf(colour) }));
     }
   }
   return parts;

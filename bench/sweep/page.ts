@@ -34,8 +34,8 @@ function curvesOf({ points, concurrency }: SweepResult): Curve[] {
       name: 'default',
       colour: AUTO_COLOUR,
       points: [
-        { x: 0, y: auto },
-        { x: concurrency, y: auto, label: 'default' },
+        { x: 0, y: auto, label: 'default' },
+        { x: concurrency, y: auto },
       ],
     },
   ];
