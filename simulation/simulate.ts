@@ -1,6 +1,6 @@
 import { uniform } from '../core/random.ts';
 import type { RoutingMatrices } from '../routers/simulated.ts';
-import { BatchMeans, type Estimate } from './batch-means.ts';
+import { BatchMeans, type BatchMeansOptions, type Estimate } from './batch-means.ts';
 import { Load, type LoadRequest } from './load.ts';
 import { rowsPerToken } from './rows-per-token.ts';
 import { SequentialOracle } from './simulated-answer.ts';
@@ -71,14 +71,10 @@ export class Simulation {
     const { concurrency, drain, totalTokens, seed = 0, models, matrices: _matrices, ...rest } = options;
     const numAlive = drain?.numRequests ?? concurrency;
     const matrices = (): RoutingMatrices => this.matricesNow();
-    this.meter = new BatchMeans(
-      {
-        totalTokens: drain ? Infinity : totalTokens,
-        warmUpTokens: drain ? Infinity : Math.floor(totalTokens * WARM_UP_SHARE),
-        numBatches: NUM_BATCHES,
-      },
-      () => this.guestRows(),
-    );
+    const batches = drain
+      ? { totalTokens: Infinity, warmUpTokens: Infinity, numBatches: 1 }
+      : batchesOf(totalTokens, options.shift ? options.shift.everyTokens * options.shift.matrices.length : 1);
+    this.meter = new BatchMeans(batches, () => this.guestRows());
     this.system = new SimulatedSystem({ ...rest, seed, models, matrices, maxInflight: numAlive });
     this.oracle = new SequentialOracle(
       models.map(({ law }) => law ?? { kind: 'bernoulli' }),
@@ -194,6 +190,17 @@ export class Simulation {
       utilisation: used.map(({ utilisation }) => utilisation),
     };
   }
+}
+
+/** Batches of whole periods, where routing shifts and so many fit: else their phases would count as chance. */
+function batchesOf(totalTokens: number, periodTokens: number): BatchMeansOptions {
+  const leastWarmUp = Math.floor(totalTokens * WARM_UP_SHARE);
+  const rest = totalTokens - leastWarmUp;
+  const perBatch = Math.max(1, Math.floor(rest / NUM_BATCHES / periodTokens)) * periodTokens;
+  const numBatches = Math.floor(rest / perBatch);
+  if (periodTokens === 1 || numBatches < 2)
+    return { totalTokens, warmUpTokens: leastWarmUp, numBatches: NUM_BATCHES };
+  return { totalTokens, warmUpTokens: totalTokens - numBatches * perBatch, numBatches };
 }
 
 const ratio = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
