@@ -66,10 +66,10 @@ function homeStepPanel(frame: Frame, rows: readonly ReportRow[]): string[] {
     if (!homeStep) return [];
     return [{ label: `${mode}\n${settingOf(row)}`, values: PARTS.map((part) => homeStep.shares[part]) }];
   });
-  const labels = { title: 'Where a home step goes', x: '' };
+  const labels = { title: 'A home step', x: '' };
   return [
     ...stackedBars(frame, labels, partSeries, groups.slice(-MAX_HOME_BARS)),
-    ...legend(frame.x + 205, frame.y + 16, partSeries),
+    ...legend(frame.x + 150, frame.y + 16, partSeries),
   ];
 }
 
