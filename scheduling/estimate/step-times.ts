@@ -64,7 +64,7 @@ export class StepTimes {
     }
     const low = below === undefined ? 0 : (this.means.get(below)?.value ?? 0);
     const high = above === undefined ? Infinity : (this.means.get(above)?.value ?? Infinity);
-    const fitted = this.numSteps === 0 ? 0 : this.fit.predict(rows, this.extraPerRow * rows);
+    const fitted = this.numSteps === 0 ? 0 : toMicroseconds(this.fit.predict(rows, this.extraPerRow * rows));
     return Math.max(0, Math.min(Math.max(fitted, low), Math.max(high, low)));
   }
 
@@ -89,3 +89,6 @@ export class StepTimes {
     this.fit.observe(rows, extra, isTrusted ? Math.min(ms, 3 * expected) : ms);
   }
 }
+
+/** No clock resolves more, and the rests of a fit to constants would look like differences. */
+const toMicroseconds = (ms: number): number => Math.round(ms * 1000) / 1000;

@@ -5,7 +5,7 @@ import type { ModelId, SamplingParams } from '../../core/request.ts';
 import type { EngineInfo } from '../../engine/engine.ts';
 import { loadRouterFactory } from '../../routers/registry.ts';
 import type { Router, RouterFactory } from '../../routers/router.ts';
-import { createPolicy, type StartPolicy } from '../../scheduling/index.ts';
+import { createPolicy, type PlanSolver, type PolicySpec, type StartPolicy } from '../../scheduling/index.ts';
 import {
   SimulatedNetwork,
   VirtualClock,
@@ -24,6 +24,8 @@ export interface SimModel {
   stepMs?: (rows: number, tokens: number) => number;
   info?: Partial<EngineInfo>;
   policy?: StartPolicy;
+  /** Instead of `policy`: each replica has one of its own. */
+  policySpec?: PolicySpec;
   options?: Partial<SubserverOptions>;
 }
 
@@ -33,6 +35,8 @@ export interface SimDeploymentOptions {
   /** Factories by router id, for routers written in a test. */
   factories?: Record<string, RouterFactory>;
   network?: NetworkOptions;
+  /** Plans for homes whose models schedule themselves; asked once per home replica. */
+  solver?: (clock: VirtualClock) => PlanSolver;
 }
 
 export interface SimReplica {
@@ -104,16 +108,18 @@ export class SimDeployment {
       ...(stepMs ? { stepMs } : {}),
       ...(info ? { info } : {}),
     });
+    const { solver } = this.options;
+    const planning = solver && model === this.deployment.home ? { solver: solver(this.clock) } : {};
     const subserver = createSubserver(
       {
         deployment: this.deployment,
         self: model,
         replica,
         configHash: 'test',
-        policy: spec.policy ?? createPolicy({ kind: 'eager' }),
+        policy: spec.policy ?? createPolicy(spec.policySpec ?? { kind: 'eager' }),
         ...spec.options,
       },
-      { bus, clock: this.clock, engine, logger: silentLogger, random: () => 0.5, routers },
+      { bus, clock: this.clock, engine, logger: silentLogger, random: () => 0.5, routers, ...planning },
     );
     this.replicas.push({ model, name: replica, subserver, engine, bus });
     return subserver.start();
