@@ -8,6 +8,7 @@ import type { Chaos } from './chaos-scenario.ts';
 import { sequentialAnswer, type OracleModel } from './sequential-oracle.ts';
 import type { Stream } from './sim-client.ts';
 import { greedy, SimDeployment, type SimModel, type SimReplica } from './sim-deployment.ts';
+import { VisitWatch } from './visit-watch.ts';
 
 /** One run with all that happened to it, for assertions. */
 export class ChaosRun {
@@ -21,6 +22,7 @@ export class ChaosRun {
   /** Home replicas that took a request, by rid. */
   private readonly homes = new Map<string, Set<string>>();
   readonly kvUsed = new Map<string, number>();
+  private watch: VisitWatch | undefined;
   numHandoffs = 0;
   /** Requests compared with the sequential loop token for token. */
   numExact = 0;
@@ -64,6 +66,7 @@ export class ChaosRun {
   async run(): Promise<this> {
     const { sim, scenario } = this;
     await sim.start({ retryMs: scenario.retryMs });
+    this.watch = new VisitWatch(sim);
     this.listen();
     this.prompts.forEach((prompt, i) => {
       const init = sim.init(prompt.length, { sampling: this.sampling(i), maxTokens: scenario.maxTokens });
@@ -82,6 +85,7 @@ export class ChaosRun {
   verify(): void {
     const { sim } = this;
     expect(sim.numSequencesHeld).toBe(0);
+    expect(this.watch?.idleVisits).toEqual([]);
     for (const { subserver, name, model } of sim.replicas) {
       expect([model, name, subserver.numLive]).toEqual([model, name, 0]);
     }

@@ -66,7 +66,7 @@ async function check({ router, models }: ScriptedAlgorithm, load: Load): Promise
       expected.reason,
     ]);
   });
-  expect(watch.faults).toEqual([]);
+  expect([watch.idleVisits, watch.shrunk]).toEqual([[], []]);
   return watch;
 }
 
