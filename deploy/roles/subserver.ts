@@ -68,7 +68,7 @@ function loadedInfo(subserver: Subserver): EngineInfo {
 export async function startSubserverRole(context: SubserverRoleContext): Promise<RunningRole<SubserverInfo>> {
   const { resolved, clock, logger } = context;
   const model = findModel(resolved, context.modelName);
-  const routers = await loadRouters(resolved, model.id, (text) => logger.warn(text));
+  const routers = await loadRouters(resolved, model.id, (text) => logger.warn({ model: model.name }, text));
   const replica = context.replica ?? newId('r', Math.random, 8);
   const engine = createEngine(resolved, model, routers, context);
   const bus = await connectNats({
