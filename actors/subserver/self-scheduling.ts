@@ -30,8 +30,20 @@ export class SelfScheduling {
     const nowMs = this.context.clock.nowMs();
     if (nowMs - this.tickedMs < TICK_MS) return;
     this.tickedMs = nowMs;
+    this.hearContention();
     this.leader?.tick(nowMs);
     this.desk.compare();
+  }
+
+  private hearContention(): void {
+    const { beacons, estimator, options } = this.context;
+    const claims = beacons.reports().flatMap(({ beacon, estimates }) => {
+      return estimates && beacon.model !== options.self && estimates.overlapFactor < 1
+        ? [estimates.overlapFactor]
+        : [];
+    });
+    const mean = claims.reduce((sum, factor) => sum + factor, 0) / claims.length;
+    estimator.hearOverlapFactor(claims.length > 0 ? mean : 1);
   }
 
   /** For heartbeats. */

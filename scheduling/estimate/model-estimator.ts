@@ -61,6 +61,11 @@ export class ModelEstimator {
     return this.times.overlapFactor;
   }
 
+  /** The contention that the other models have found, 1 = none; believed until the own steps tell. */
+  hearOverlapFactor(factor: number): void {
+    this.times.factorElsewhere = factor;
+  }
+
   /** Rows behind the shares. */
   get numOutcomes(): number {
     return this.routes.numOutcomes;
@@ -76,7 +81,9 @@ export class ModelEstimator {
     const routing = this.routes.routing();
     const curve = curveOf((rows) => this.stepMs(rows), this.options.maxNumSeqs);
     if (!routing || curve.length === 0) return undefined;
-    const { jitter, overlapFactor } = this;
+    const { jitter } = this;
+    // Only what was found here: a belief that came back from those who had it from here would never end.
+    const overlapFactor = this.times.ownOverlapFactor;
     const { maxNumSeqs } = this.options;
     const commits = this.routes.commits((to) => this.commitsUnseen(to));
     const { numOutcomes } = this.routes;

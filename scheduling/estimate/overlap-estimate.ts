@@ -4,7 +4,7 @@ const WEIGHT = 0.02;
 const LEAST_STEPS = 40;
 /** The claim must be as many of its standard errors away from "no contention". */
 const LEAST_ERRORS = 3;
-/** The overlap must scatter by this share of a step's time: where all steps overlap alike nothing can be told. */
+/** A step tells something if its overlap differs from the usual by this share of its time. */
 const LEAST_SPREAD = 0.1;
 const LOWEST_FACTOR = 0.3;
 
@@ -25,7 +25,6 @@ export class OverlapEstimate {
   private variance = 0;
   private covariance = 0;
   private timeVariance = 0;
-  private meanTime = 0;
   private numSteps = 0;
 
   observe(rows: number, ms: number, overlapMs: number): void {
@@ -41,17 +40,22 @@ export class OverlapEstimate {
     known.overlap += over * share;
     known.time += late * share;
     if (Math.abs(late) > 2 * known.time) return; // an outlier says nothing about contention
+    // Steps that overlap as ever teach nothing, and must not wash out what others taught: models that take turns never do.
+    if (Math.abs(over) < LEAST_SPREAD * known.time) return;
     this.numSteps += 1;
     const weight = Math.max(WEIGHT / 2, 1 / this.numSteps);
-    this.meanTime += (ms - this.meanTime) * weight;
     this.variance += (over * over - this.variance) * weight;
     this.covariance += (over * late - this.covariance) * weight;
     this.timeVariance += (late * late - this.timeVariance) * weight;
   }
 
-  /** φ in [0.3, 1]; 1 until enough steps, with enough difference between them, say otherwise. */
-  factor(): number {
-    if (this.numSteps < LEAST_STEPS || this.variance < (LEAST_SPREAD * this.meanTime) ** 2) return 1;
+  /**
+   * φ in [0.3, 1], from steps that differ in their overlap.
+   *
+   * @param otherwise what holds until there are enough of them
+   */
+  factor(otherwise = 1): number {
+    if (this.numSteps < LEAST_STEPS) return otherwise;
     const slope = this.covariance / this.variance;
     const unexplained = Math.max(0, this.timeVariance - slope * this.covariance);
     const effective = Math.min(this.numSteps, 2 / WEIGHT);

@@ -21,49 +21,64 @@ const LARGEST_RESIDUAL = 0.5;
 /** Numbers of rows remembered at most. */
 const MAX_ROWS = 1024;
 
+/** The overlap factor must change by this much before what was measured is read anew. */
+const OTHER_FACTOR = 0.04;
+/** Steps remembered as they were, per number of rows, to be read anew. */
+const NUM_KEPT = 5;
+
+/** What is known of steps with one number of rows. */
+interface RowsRecord {
+  mean: RobustMean;
+  kept: StepSample[];
+}
+
 /**
  * L(rows, tokens) of one model, without contention. Steps often run on the next larger graph of a ladder, so their time is a
  * staircase: where a number of rows was seen, its own mean counts; an affine fit fills the gaps, kept between its neighbours.
  */
 export class StepTimes {
-  private readonly fit = new AffineFit();
-  private readonly means = new Map<number, RobustMean>();
+  private fit = new AffineFit();
+  private readonly records = new Map<number, RowsRecord>();
   private readonly overlap = new OverlapEstimate();
+  /** What others have found: who takes turns with a model on its device may never overlap with it again. */
+  factorElsewhere = 1;
+  /** Overlap factor that the means were made with. */
+  private factor = 1;
   private extraPerRow = 0;
   private scatter = 0;
   private numSteps = 0;
 
-  observe({ rows, tokens, ms, overlapMs }: StepSample): void {
+  observe(sample: StepSample): void {
+    const { rows, tokens, ms, overlapMs } = sample;
     if (!(rows >= 1) || rows > MAX_ROWS || !(ms >= 0)) return;
     const extra = Math.max(0, tokens - rows);
-    const isDecoding = extra <= rows * DECODING_TOKENS_PER_ROW;
     this.numSteps += 1;
-    if (isDecoding) this.overlap.observe(rows, ms, overlapMs);
-    const aloneMs = Math.max(0, ms - (1 - this.overlapFactor) * overlapMs);
-    this.observeFit(rows, extra, aloneMs);
-    if (!isDecoding) return;
-    this.extraPerRow += (extra / rows - this.extraPerRow) * Math.max(0.02, 1 / this.numSteps);
-    const mean = this.means.get(rows) ?? new RobustMean();
-    this.means.set(rows, mean);
-    if (mean.numValues > 0 && mean.value > 0) {
-      const residual = Math.min(LARGEST_RESIDUAL, Math.abs(aloneMs / mean.value - 1));
-      this.scatter += (residual * residual - this.scatter) * SCATTER_WEIGHT;
+    if (extra > rows * DECODING_TOKENS_PER_ROW) {
+      this.observeFit(rows, extra, this.aloneMs(sample));
+      return;
     }
-    mean.observe(aloneMs);
+    this.overlap.observe(rows, ms, overlapMs);
+    this.extraPerRow += (extra / rows - this.extraPerRow) * Math.max(0.02, 1 / this.numSteps);
+    const record = this.records.get(rows) ?? { mean: new RobustMean(), kept: [] };
+    this.records.set(rows, record);
+    record.kept.push(sample);
+    if (record.kept.length > NUM_KEPT) record.kept.shift();
+    this.take(record, sample);
+    if (Math.abs(this.overlapFactor - this.factor) > OTHER_FACTOR) this.readAnew();
   }
 
   /** Expected time of a decoding step with `rows` rows, in milliseconds; 0 before the first step. */
   expectMs(rows: number): number {
-    const own = this.means.get(rows);
-    if (own) return own.value;
+    const own = this.records.get(rows);
+    if (own) return own.mean.value;
     let below: number | undefined;
     let above: number | undefined;
-    for (const seen of this.means.keys()) {
+    for (const seen of this.records.keys()) {
       if (seen < rows && seen > (below ?? 0)) below = seen;
       if (seen > rows && seen < (above ?? Infinity)) above = seen;
     }
-    const low = below === undefined ? 0 : (this.means.get(below)?.value ?? 0);
-    const high = above === undefined ? Infinity : (this.means.get(above)?.value ?? Infinity);
+    const low = below === undefined ? 0 : (this.records.get(below)?.mean.value ?? 0);
+    const high = above === undefined ? Infinity : (this.records.get(above)?.mean.value ?? Infinity);
     const fitted = this.numSteps === 0 ? 0 : toMicroseconds(this.fit.predict(rows, this.extraPerRow * rows));
     return Math.max(0, Math.min(Math.max(fitted, low), Math.max(high, low)));
   }
@@ -73,13 +88,43 @@ export class StepTimes {
     return Math.sqrt(this.scatter);
   }
 
-  /** Speed while another model runs as well, in [0.3, 1]. */
+  /** Speed while another model runs as well, in [0.3, 1]; that of others while the own steps do not tell. */
   get overlapFactor(): number {
+    return this.overlap.factor(this.factorElsewhere);
+  }
+
+  /** The same from the own steps alone, 1 while they do not tell. */
+  get ownOverlapFactor(): number {
     return this.overlap.factor();
   }
 
   get count(): number {
     return this.numSteps;
+  }
+
+  private aloneMs({ ms, overlapMs }: StepSample): number {
+    return Math.max(0, ms - (1 - this.factor) * overlapMs);
+  }
+
+  private take({ mean }: RowsRecord, sample: StepSample): void {
+    const aloneMs = this.aloneMs(sample);
+    this.observeFit(sample.rows, Math.max(0, sample.tokens - sample.rows), aloneMs);
+    if (mean.numValues > 0 && mean.value > 0) {
+      const residual = Math.min(LARGEST_RESIDUAL, Math.abs(aloneMs / mean.value - 1));
+      this.scatter += (residual * residual - this.scatter) * SCATTER_WEIGHT;
+    }
+    mean.observe(aloneMs);
+  }
+
+  /** Contention was found, or was found to be another: what counted as work was partly waiting for the device. */
+  private readAnew(): void {
+    this.factor = this.overlapFactor;
+    this.fit = new AffineFit();
+    this.scatter = 0;
+    for (const record of this.records.values()) {
+      record.mean = new RobustMean();
+      for (const sample of record.kept) this.take(record, sample);
+    }
   }
 
   private observeFit(rows: number, extra: number, ms: number): void {

@@ -156,6 +156,24 @@ describe('contention', () => {
     }
   });
 
+  it('is believed from others until the own steps tell, and is remembered when nothing overlaps any more', () => {
+    const times = new StepTimes();
+    for (let i = 0; i < 30; i += 1) times.observe(step(2, 9, { overlapMs: 9 }));
+    expect(times.expectMs(2)).toBeCloseTo(9, 6);
+    times.factorElsewhere = 2 / 3;
+    times.observe(step(2, 9, { overlapMs: 9 }));
+    expect(times.expectMs(2)).toBeCloseTo(6, 6); // read anew
+    expect(times.ownOverlapFactor).toBe(1);
+    times.factorElsewhere = 1;
+    for (let i = 0; i < 200; i += 1) {
+      const overlapMs = (i % 4) * 2;
+      times.observe(step(2, 6 + overlapMs / 3, { overlapMs }));
+    }
+    for (let i = 0; i < 3000; i += 1) times.observe(step(2, 6));
+    expect(times.overlapFactor).toBeCloseTo(2 / 3, 2);
+    expect(times.expectMs(2)).toBeCloseTo(6, 3);
+  });
+
   it('is not claimed without evidence', () => {
     const estimate = new OverlapEstimate();
     for (let i = 0; i < 30; i += 1) estimate.observe(2, 10 + (i % 2), i % 2);
