@@ -1,8 +1,6 @@
 import type { ChatAnswer } from '../lib/chat-client.ts';
+import { MARGIN } from './margin.ts';
 import type { ReferenceAnswer } from './reference-loop.ts';
-
-/** Decisions nearer than this to falling the other way may differ: rounding of another batch shape decides them. */
-export const MARGIN = 1e-4;
 
 export interface Comparison {
   tokens: number;

@@ -1,5 +1,5 @@
 import type { Router, RouteRow } from '../../routers/router.ts';
-import { MARGIN } from './compare.ts';
+import { MARGIN } from './margin.ts';
 
 /** The row with its signals moved by `by`. */
 function moved(row: RouteRow, by: number): RouteRow {
