@@ -1,4 +1,4 @@
-import { MARGIN } from '../identity/compare.ts';
+import { MARGIN } from '../identity/margin.ts';
 import type { Driver, RequestSink, BenchRequest } from '../baselines/driver.ts';
 import type { Lab } from '../lab/lab.ts';
 import { baselineDriver } from '../lab/modes.ts';
