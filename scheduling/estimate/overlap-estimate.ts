@@ -1,52 +1,64 @@
-/** Share of a new step in the running moments: about 100 steps count. */
-const WEIGHT = 0.02;
-/** Before as many steps nothing is claimed. */
+/** Informative steps that are remembered. */
+const NUM_KEPT = 128;
+/** The equation for the slowdown contains it; so often it is put in again. */
+const NUM_ROUNDS = 6;
+/** Share of a new step in the usual overlap and speed of steps with as many rows. */
+const USUAL_WEIGHT = 0.02;
+/** Before as many informative steps nothing is claimed. */
 const LEAST_STEPS = 40;
 /** The claim must be as many of its standard errors away from "no contention". */
 const LEAST_ERRORS = 3;
-/** A step tells something if its overlap differs from the usual by this share of its time. */
+/** A step tells something if the overlapped part of it differs from the usual by this share of the step. */
 const LEAST_SPREAD = 0.1;
 const LOWEST_FACTOR = 0.3;
 
-/** Exponential moments of (overlap, time) for steps of one number of rows. */
-interface Moments {
+/** The usual step with one number of rows: how much of it overlaps, and its speed, one over its time. */
+interface Usual {
   overlap: number;
-  time: number;
+  speed: number;
   count: number;
+}
+
+/** How a step differed from the usual one with as many rows. */
+interface Deviation {
+  /** In the share that overlapped. */
+  overlap: number;
+  /** In speed, relative. */
+  speed: number;
+  /** What was usual. */
+  usualOverlap: number;
 }
 
 /**
  * How much a step is slowed down while other models run: φ of the throughput model. A step of work L that overlaps with others
- * for o milliseconds takes L + (1 − φ) · o. So φ is one minus the slope of the step time over the overlap, within steps of the
- * same number of rows; models on devices of their own give a slope of 0.
+ * during a share f of its time d does the work L = d (1 − (1 − φ) f). So one over its time falls linearly with f, by 1 − φ of what
+ * it is without overlap; models on devices of their own give a slope of 0.
+ *
+ * Shares and not times of overlap: a step that takes long for another reason overlaps for longer, too, and a regression on times
+ * would take that for contention.
  */
 export class OverlapEstimate {
-  private readonly byRows = new Map<number, Moments>();
-  private variance = 0;
-  private covariance = 0;
-  private timeVariance = 0;
-  private numSteps = 0;
+  private readonly byRows = new Map<number, Usual>();
+  private readonly informative: Deviation[] = [];
+  private lost: number | undefined;
 
   observe(rows: number, ms: number, overlapMs: number): void {
-    const known = this.byRows.get(rows);
-    if (!known) {
-      this.byRows.set(rows, { overlap: overlapMs, time: ms, count: 1 });
-      return;
-    }
-    const over = overlapMs - known.overlap;
-    const late = ms - known.time;
-    known.count += 1;
-    const share = Math.max(WEIGHT, 1 / known.count);
-    known.overlap += over * share;
-    known.time += late * share;
-    if (Math.abs(late) > 2 * known.time) return; // an outlier says nothing about contention
+    if (!(ms > 0)) return;
+    const share = Math.min(1, overlapMs / ms);
+    const usual = this.byRows.get(rows) ?? { overlap: share, speed: 1 / ms, count: 0 };
+    this.byRows.set(rows, usual);
+    const over = share - usual.overlap;
+    const faster = 1 / ms / usual.speed - 1;
+    const { overlap } = usual;
+    usual.count += 1;
+    const weight = Math.max(USUAL_WEIGHT, 1 / usual.count);
+    usual.overlap += over * weight;
+    usual.speed += (1 / ms - usual.speed) * weight;
     // Steps that overlap as ever teach nothing, and must not wash out what others taught: models that take turns never do.
-    if (Math.abs(over) < LEAST_SPREAD * known.time) return;
-    this.numSteps += 1;
-    const weight = Math.max(WEIGHT / 2, 1 / this.numSteps);
-    this.variance += (over * over - this.variance) * weight;
-    this.covariance += (over * late - this.covariance) * weight;
-    this.timeVariance += (late * late - this.timeVariance) * weight;
+    if (Math.abs(over) < LEAST_SPREAD) return;
+    this.informative.push({ overlap: over, speed: faster, usualOverlap: overlap });
+    if (this.informative.length > NUM_KEPT) this.informative.shift();
+    this.lost = undefined;
   }
 
   /**
@@ -55,11 +67,29 @@ export class OverlapEstimate {
    * @param otherwise what holds until there are enough of them
    */
   factor(otherwise = 1): number {
-    if (this.numSteps < LEAST_STEPS) return otherwise;
-    const slope = this.covariance / this.variance;
-    const unexplained = Math.max(0, this.timeVariance - slope * this.covariance);
-    const effective = Math.min(this.numSteps, 2 / WEIGHT);
-    const error = Math.sqrt(unexplained / this.variance / effective);
-    return slope > LEAST_ERRORS * error ? Math.min(1, Math.max(LOWEST_FACTOR, 1 - slope)) : 1;
+    if (this.informative.length < LEAST_STEPS) return otherwise;
+    this.lost ??= lostShare(this.informative);
+    return 1 - this.lost;
   }
+}
+
+/**
+ * 1 − φ by least squares; 0 where it is no more than its error. Deviations of the speed are relative to the speed at the usual
+ * overlap u, which is 1 − (1 − φ) u of the one without any.
+ */
+function lostShare(steps: readonly Deviation[]): number {
+  const variance = steps.reduce((sum, { overlap }) => sum + overlap * overlap, 0);
+  let lost = 0;
+  let squares = 0;
+  for (let round = 0; round < NUM_ROUNDS; round += 1) {
+    let covariance = 0;
+    squares = 0;
+    for (const { overlap, speed, usualOverlap } of steps) {
+      const relative = speed * (1 - lost * usualOverlap);
+      covariance += overlap * relative;
+      squares += (relative + lost * overlap) ** 2;
+    }
+    lost = Math.min(1 - LOWEST_FACTOR, Math.max(0, -covariance / variance));
+  }
+  return lost > LEAST_ERRORS * Math.sqrt(squares / steps.length / variance) ? lost : 0;
 }

@@ -16,8 +16,11 @@ export interface StepSample {
 const DECODING_TOKENS_PER_ROW = 16;
 /** Share of a new step in the scatter. */
 const SCATTER_WEIGHT = 0.03;
-/** A step counts as at most this much off, relative to what was expected. */
+/** A step counts as at most this much off, relative to what was expected … */
 const LARGEST_RESIDUAL = 0.5;
+/** … and at most as so many of the deviations so far, and a little: a single pause is no scatter, many are. */
+const MOST_DEVIATIONS = 3;
+const LEAST_CLIP = 0.03;
 /** Numbers of rows remembered at most. */
 const MAX_ROWS = 1024;
 
@@ -110,7 +113,8 @@ export class StepTimes {
     const aloneMs = this.aloneMs(sample);
     this.observeFit(sample.rows, Math.max(0, sample.tokens - sample.rows), aloneMs);
     if (mean.numValues > 0 && mean.value > 0) {
-      const residual = Math.min(LARGEST_RESIDUAL, Math.abs(aloneMs / mean.value - 1));
+      const largest = Math.min(LARGEST_RESIDUAL, MOST_DEVIATIONS * this.jitter + LEAST_CLIP);
+      const residual = Math.min(largest, Math.abs(aloneMs / mean.value - 1));
       this.scatter += (residual * residual - this.scatter) * SCATTER_WEIGHT;
     }
     mean.observe(aloneMs);

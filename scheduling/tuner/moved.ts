@@ -7,9 +7,9 @@ export interface Tolerance {
   routing: number;
   /** The same in standard deviations of an estimate from as many rows: what noise does is no move. */
   deviations: number;
-  /** Of a step time, relative. */
+  /** Of a step time, relative; half the jitter is added: what scatters is known less well. */
   stepMs: number;
-  /** Of the overlap factor. */
+  /** Of the overlap factor; half the jitter is added. */
   overlap: number;
 }
 
@@ -33,21 +33,26 @@ export function hasShareMoved(
   return Math.abs(now - before) > Math.max(tolerance.routing * before, tolerance.deviations * deviation);
 }
 
-/** Whether a plan made for `before` should be made anew. Jitter counts through what it does to the means. */
+/** Whether a plan made for `before` should be made anew. */
 export function hasMoved(
   before: SystemSpec,
   { system: now, numOutcomes }: MeasuredSystem,
   tolerance: Tolerance = MATERIAL,
 ): boolean {
   if (before.routing.length !== now.routing.length) return true;
-  if (Math.abs(before.overlapFactor - now.overlapFactor) > tolerance.overlap) return true;
+  const blur = Math.max(0, ...(now.jitter ?? [])) / 2;
+  if (Math.abs(before.overlapFactor - now.overlapFactor) > tolerance.overlap + blur) return true;
   if (now.replicas?.some((count, i) => count !== before.replicas?.[i])) return true;
   if (now.maxNumSeqs?.some((rows, i) => rows !== before.maxNumSeqs?.[i])) return true;
   return now.routing.some((row, i) => {
     const outcomes = numOutcomes[i] ?? 0;
     if (row.some((share, j) => hasShareMoved(before.routing[i]?.[j] ?? 0, share, outcomes, tolerance)))
       return true;
-    return haveTimesMoved(before.stepMs[i] ?? [], now.stepMs[i] ?? [], tolerance.stepMs);
+    return haveTimesMoved(
+      before.stepMs[i] ?? [],
+      now.stepMs[i] ?? [],
+      tolerance.stepMs + (now.jitter?.[i] ?? 0) / 2,
+    );
   });
 }
 

@@ -32,11 +32,16 @@ export function systemOf(
 ): MeasuredSystem | undefined {
   const homeRouting = meanOf(models[home - 1] ?? [], ({ routing }) => routing);
   if (!homeRouting) return undefined;
-  const isUsed = models.map((_, j) => j === home - 1 || (homeRouting[j] ?? 0) > 0);
+  // A model may be reached through another guest only.
+  const isUsed = models.map(
+    (_, j) =>
+      j === home - 1 ||
+      models.some((reports, i) => i !== j && reports.some((one) => (one.routing[j] ?? 0) > 0)),
+  );
   const isKnown = models.every((reports, j) => !isUsed[j] || totalOutcomes(reports) >= LEAST_OUTCOMES);
   if (!isKnown) return undefined;
   const rows = models.map(
-    (reports, i) => meanOf(reports, ({ routing }) => routing) ?? unused(models, i, home),
+    (reports) => meanOf(reports, ({ routing }) => routing) ?? unused(models.length, home),
   );
   const claims = models.flatMap((reports) => reports.map(({ overlapFactor }) => overlapFactor));
   const contended = claims.filter((factor) => factor < 1);
@@ -68,8 +73,8 @@ function meanOf(
 }
 
 /** Where nobody goes, whoever came would go home. */
-function unused(models: readonly ModelReports[], _model: number, home: ModelId): number[] {
-  return models.map((_, j) => (j === home - 1 ? 1 : 0));
+function unused(numModels: number, home: ModelId): number[] {
+  return Array.from({ length: numModels }, (_, j) => (j === home - 1 ? 1 : 0));
 }
 
 function normalized(row: readonly number[]): number[] {

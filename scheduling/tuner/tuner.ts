@@ -4,7 +4,7 @@ import type { PolicySpec } from '../create-policy.ts';
 import { hasMoved } from './moved.ts';
 import { PlanCache, SolvedPlan } from './plan-cache.ts';
 import { SteadyCount } from './steady-count.ts';
-import { systemOf, type MeasuredSystem, type ModelReports } from './system-of.ts';
+import { systemOf, type ModelReports } from './system-of.ts';
 import type { Trials } from './trials.ts';
 
 export interface TunerOptions {
@@ -101,7 +101,7 @@ export class Tuner {
     const measured = systemOf(models, this.options.home, aliveMax);
     if (!measured || alive < 1) return;
     if (this.active && this.active.aliveMax >= aliveMax && !hasMoved(this.active.system, measured)) return;
-    const found = this.takeFresh(measured) ?? this.cache.find(measured, aliveMax);
+    const found = this.takeFresh() ?? this.cache.find(measured, aliveMax);
     if (found) {
       this.active = found;
       return;
@@ -110,13 +110,12 @@ export class Tuner {
     this.solve(measured.system, aliveMax);
   }
 
-  /** The plan that has just been solved, unless the estimates have gone on meanwhile. */
-  private takeFresh(measured: MeasuredSystem): SolvedPlan | undefined {
+  /** The plan that has just been solved: however the estimates have gone on meanwhile, it is newer than the one in use. */
+  private takeFresh(): SolvedPlan | undefined {
     const { fresh } = this;
     this.fresh = undefined;
-    if (!fresh) return undefined;
-    this.cache.add(fresh);
-    return hasMoved(fresh.system, measured) ? undefined : fresh;
+    if (fresh) this.cache.add(fresh);
+    return fresh;
   }
 
   /** Tables grow with the requests alive and do not shrink: the same plan serves fewer of them. */

@@ -174,6 +174,16 @@ describe('contention', () => {
     expect(times.expectMs(2)).toBeCloseTo(6, 3);
   });
 
+  it('is not claimed where steps take long for other reasons and so overlap for longer', () => {
+    const draw = stream(13);
+    const estimate = new OverlapEstimate();
+    for (let i = 0; i < 2000; i += 1) {
+      const ms = 6 * (0.6 + 0.8 * draw()) * (draw() < 0.05 ? 8 : 1);
+      estimate.observe(2, ms, ms * (0.5 + 0.5 * draw()));
+    }
+    expect(estimate.factor()).toBeGreaterThan(0.9);
+  });
+
   it('is not claimed without evidence', () => {
     const estimate = new OverlapEstimate();
     for (let i = 0; i < 30; i += 1) estimate.observe(2, 10 + (i % 2), i % 2);
