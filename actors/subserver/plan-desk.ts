@@ -41,7 +41,7 @@ export class PlanDesk {
   follow(message: PlanMessage): void {
     const nowMs = this.context.clock.nowMs();
     if (this.isOvertaken(message, nowMs)) return;
-    const isRepeated = this.newest?.replica === message.replica && this.newest.number === message.number;
+    const isRepeated = isSamePlan(this.newest, message);
     this.receivedMs = nowMs;
     if (!isRepeated) this.newest = message;
     if (!this.newest || !this.auto) return;
@@ -134,6 +134,16 @@ export class PlanDesk {
 
 const round = (value: number): number => Math.round(value * 1000) / 1000;
 
+/** A leader that was started anew counts from the beginning: its number alone does not tell its plans from the former ones. */
+function isSamePlan(a: PlanMessage | undefined, b: PlanMessage): boolean {
+  return (
+    a?.replica === b.replica &&
+    a.number === b.number &&
+    a.routing.length === b.routing.length &&
+    a.routing.every((row, i) => row.join() === b.routing[i]?.join())
+  );
+}
+
 /** A policy that this version knows, and that is none that plans. */
 function isKnown(policy: PlannedPolicy): boolean {
   if (policy.kind === 'auto') return false;
@@ -141,6 +151,7 @@ function isKnown(policy: PlannedPolicy): boolean {
     checkPolicySpec(policy as PolicySpec);
     return true;
   } catch (thrown) {
-    return toTokenrailError(thrown).code !== 'config_invalid';
+    if (toTokenrailError(thrown).code === 'config_invalid') return false;
+    throw thrown;
   }
 }

@@ -5,6 +5,7 @@ import { Tuner } from '../../scheduling/tuner/tuner.ts';
 import type { LoadEstimates, PlanMessage } from '../../transport/messages.ts';
 import type { SubserverContext } from './context.ts';
 import type { PlanDesk } from './plan-desk.ts';
+import { TokenTally } from './token-tally.ts';
 
 /** A plan is said again after this time: whoever missed it, or has just started, waits no longer. */
 const REPEAT_MS = 500;
@@ -19,6 +20,7 @@ export class PlanLeader {
   private readonly tuner: Tuner;
   private number = 0;
   private saidMs = -Infinity;
+  private readonly tally = new TokenTally();
 
   constructor(context: SubserverContext, desk: PlanDesk, solver: PlanSolver) {
     this.context = context;
@@ -64,7 +66,10 @@ export class PlanLeader {
     const { beacons, estimator, options } = this.context;
     const { models } = options.deployment;
     const isOurs = ({ routing, commits, curve }: LoadEstimates): boolean =>
-      routing.length === models.length && commits.length === models.length && curve.length > 0;
+      routing.length === models.length &&
+      commits.length === models.length &&
+      curve.length > 0 &&
+      routing.reduce((sum, share) => sum + share, 0) > 0;
     const own = estimator.estimates();
     const heard = beacons.reports();
     const of = (model: ModelId): LoadEstimates[] => {
@@ -75,11 +80,13 @@ export class PlanLeader {
     return models.map(({ id }) => of(id));
   }
 
-  /** Tokens of all homes: what is counted here, scaled by the requests that live elsewhere. */
+  /** Tokens of all homes. */
   private tokens(alive: number): number {
     const { counters, table } = this.context;
-    const share = table.numAtHome > 0 ? alive / table.numAtHome : 1;
-    return counters.get('answer_tokens') * share;
+    return this.tally.observe(
+      counters.get('answer_tokens'),
+      table.numAtHome > 0 ? alive / table.numAtHome : 1,
+    );
   }
 
   private say(nowMs: number): void {

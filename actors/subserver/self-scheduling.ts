@@ -28,7 +28,8 @@ export class SelfScheduling {
   /** A step has ended here. */
   stepEnded(): void {
     const nowMs = this.context.clock.nowMs();
-    if (nowMs - this.tickedMs < TICK_MS) return;
+    // The last step before nothing is left must be seen: what follows is no time of working.
+    if (nowMs - this.tickedMs < TICK_MS && this.context.table.size > 0) return;
     this.tickedMs = nowMs;
     this.hearContention();
     this.leader?.tick(nowMs);

@@ -218,6 +218,26 @@ describe('a deployment that schedules itself', () => {
     run.verify();
   });
 
+  it('a leader that was started anew is followed, though its numbers begin again', async () => {
+    const run = await start({ p: { now: 0.4 }, numRequests: 4, maxTokens: 200, solver: () => mute });
+    const bus = run.sim.network.connect('leader');
+    const say = async (rows: number, share: number): Promise<number | undefined> => {
+      const policies = [1, 2].map(() => ({ kind: 'threshold', threshold: rows }));
+      const routing = [
+        [1 - share, share],
+        [1, 0],
+      ];
+      const steps = [{ alive: 4, name: 'x', tokensPerSecond: 1, policies }];
+      const plan = { kind: 'plan', model: 1, replica: 'a', number: 1, routing, steps } as const;
+      bus.publish(run.sim.subjects.beacon('m1'), encodeFrame([plan]));
+      await run.sim.clock.runFor(60);
+      return run.reports.get('2.r0')?.threshold;
+    };
+    expect(await say(2, 0.4)).toBe(2);
+    expect(await say(3, 0.41)).toBe(3);
+    await run.finish();
+  });
+
   it('a solver that never answers, or fails, costs nothing but the plan', async () => {
     for (const solver of [() => mute, () => failing]) {
       const run = await start({ p: { now: 0.4 }, numRequests: 6, maxTokens: 100, solver });
