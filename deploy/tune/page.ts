@@ -30,7 +30,7 @@ function heading({ stepMs, concurrency, overlapFactor }: ChainSpec & { overlapFa
 function comparison({ best, eager, lockstep, bound, optimum, default: chosen }: TuneResult): string[] {
   const rows: [string, string, number | undefined][] = [
     ['best thresholds', best.thresholds.join(', '), best.tokensPerSecond],
-    ['default', chosen.name, chosen.tokensPerSecond],
+    ['default', chosen.isSampled ? `${chosen.name}, simulated` : chosen.name, chosen.tokensPerSecond],
     ['optimum of all policies', '', optimum?.tokensPerSecond],
     ['eager', '', eager?.tokensPerSecond],
     ['lockstep', 'all wait for all', lockstep.tokensPerSecond],

@@ -16,6 +16,13 @@ export interface Prediction {
   tokensPerSecond: number;
 }
 
+/** One way to schedule the system. */
+export interface PredictedChoice extends Prediction {
+  name: string;
+  /** True where the prediction is simulated: its chain is too large to be solved exactly. */
+  isSampled: boolean;
+}
+
 /** What `tokenrail tune --json` prints. All of it is computed by the model; nothing is measured. */
 export interface TuneResult {
   best: Prediction & { thresholds: number[] };
@@ -26,9 +33,9 @@ export interface TuneResult {
   /** The best of all policies; only for systems small enough. */
   optimum?: Prediction;
   /** What a deployment chooses by itself. */
-  default: Prediction & { name: string };
+  default: PredictedChoice;
   /** What it chooses from, best first. */
-  candidates: (Prediction & { name: string })[];
+  candidates: PredictedChoice[];
   /** Best thresholds for each of a few numbers of requests alive. */
   table: { alive: number; thresholds: number[]; tokensPerSecond: number }[];
   /** Throughput over each guest's threshold, the others at their best. */
@@ -72,7 +79,11 @@ export function tune(spec: ChainSpec & { overlapFactor: number }, nowMs: () => n
     lockstep: { tokensPerSecond: lockstepThroughput(spec) },
     bound: { tokensPerSecond: boundThroughput(spec) },
     ...(optimal && { optimum: prediction(optimal) }),
-    default: candidates[0] ?? { name: 'eager', tokensPerSecond: best.tokensPerSecond },
+    default: candidates[0] ?? {
+      name: 'eager',
+      tokensPerSecond: best.tokensPerSecond,
+      isSampled: false,
+    },
     candidates,
     table,
     curves: curvesAround(spec, best),
@@ -99,7 +110,9 @@ function candidatesOf(spec: ChainSpec & { overlapFactor: number }): TuneResult['
   const system = { routing, commits, stepMs, overlapFactor, home: 1 };
   const { entries } = makePlan({ system, aliveMax: concurrency });
   const entry = entries.at(-1);
-  return (entry?.candidates ?? []).map(({ name, tokensPerSecond }) => ({ name, tokensPerSecond }));
+  return (entry?.candidates ?? []).map(({ name, tokensPerSecond, isSampled = false }) => {
+    return { name, tokensPerSecond, isSampled };
+  });
 }
 
 /** 1 … N up to {@link EACH_ALIVE_UP_TO}; above 1, 2, 3, 4, 6, 8, 12, 16, 24 … and N. */

@@ -79,6 +79,7 @@ function evaluate(evaluator: Evaluator, proposals: readonly Proposal[], problem:
       name,
       policies: policies.map((policy) => withCeiling(policy, problem)),
       tokensPerSecond,
+      ...(exact[i] === undefined ? { isSampled: true as const } : {}),
     };
     return needsSamples && sample ? { ...candidate, p99AdmissionMs: sample.p99AdmissionMs } : candidate;
   });

@@ -39,6 +39,8 @@ export interface Candidate {
   policies: readonly PolicySpec[];
   /** Predicted committed tokens per second over all requests. */
   tokensPerSecond: number;
+  /** The prediction comes from a simulation of the model, not from its exact solution. */
+  isSampled?: true;
   /** Predicted 99th percentile of the admission delay, the worst over the models, in milliseconds. */
   p99AdmissionMs?: number;
 }

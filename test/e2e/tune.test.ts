@@ -20,6 +20,7 @@ test('tune --json agrees with the reference case', async () => {
   near(result.optimum?.tokensPerSecond, 399.05 * 1.0117);
   expect(result.default.tokensPerSecond).toBeGreaterThan(399.05 * 0.997);
   expect(result.default).toEqual(result.candidates[0]);
+  expect(result.candidates.filter(({ isSampled }) => isSampled)).toEqual([]); // a small chain: all exact
   expect(result.table.map(({ alive }) => alive)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   expect(result.table[1]).toMatchObject({ alive: 2, thresholds: [1, 2] });
   expect(result.table[7]).toEqual({ alive: 8, ...result.best });

@@ -35,6 +35,17 @@ describe('a plan', () => {
     }
   });
 
+  it('says which values are simulated', () => {
+    for (const { candidates } of plan.entries)
+      for (const candidate of candidates) expect(candidate).not.toHaveProperty('isSampled');
+    const scattered = planEntry({ system: { ...pair(0.35), jitter: [0.1, 0.1] }, aliveMax: 4 }, 4, {
+      ...DEFAULT_EFFORT,
+      tokens: 2000,
+      searchTokens: 500,
+    });
+    expect(new Set(scattered.candidates.map(({ isSampled }) => isSampled))).toEqual(new Set([true]));
+  });
+
   it('finds the best thresholds', () => {
     for (const { alive, candidates } of plan.entries.slice(1)) {
       const { routing, commits, stepMs } = pair(0.35);

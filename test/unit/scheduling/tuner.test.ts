@@ -40,6 +40,14 @@ describe('the system that estimates describe', () => {
     ]);
   });
 
+  it('waits for a model that is reached through a guest only', () => {
+    const first = home(0.3, { routing: [0.7, 0.3, 0], commits: [1, 0, 0] });
+    const second = guest({ routing: [0.5, 0, 0.5], commits: [1, 0, 0] });
+    const third = guest({ routing: [1, 0, 0], commits: [1, 0, 0] });
+    expect(systemOf([[first], [second], []], 1, 4)).toBeUndefined();
+    expect(systemOf([[first], [second], [third]], 1, 4)).toBeDefined();
+  });
+
   it('takes means over the replicas, and the curve by rows', () => {
     const measured = systemOf([[home(0.2), home(0.4)], [guest({ overlapFactor: 0.6 })]], 1, 4);
     expect(measured?.system).toMatchObject({
