@@ -1,0 +1,89 @@
+// npm run bench:drain: requests that nobody replaces, through the real actors in virtual time (simulated engines): the
+// default against the best thresholds for each number of requests alive. A hang ends the run with exit code 1.
+import { parseArgs } from 'node:util';
+import { createPolicy, type PolicySpec } from '../scheduling/index.ts';
+import { makePlan } from '../scheduling/planner/index.ts';
+import { Simulation } from '../simulation/index.ts';
+import { pair } from './policies/cases.ts';
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '50' },
+    'first-seed': { type: 'string', default: '1' },
+    p: { type: 'string', default: '0.35' },
+    'no-thresholds': { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+});
+const NUM_REQUESTS = 16;
+const drain = { numRequests: NUM_REQUESTS, minTokens: 64, maxTokens: 1024 };
+const system = pair(Number(values.p));
+
+/** B*(alive) of one model as a policy. */
+function thresholdTable(model: number): PolicySpec {
+  const threshold = makePlan({ system, aliveMax: NUM_REQUESTS }).entries.map(({ candidates }) => {
+    const best = candidates.find(({ name }) => name.startsWith('threshold('));
+    const rows = best?.policies[model]?.threshold;
+    return typeof rows === 'number' ? rows : 1; // thresholds of 1 throughout go by the name of eager
+  });
+  return { kind: 'threshold', threshold };
+}
+
+interface Total {
+  tokens: number;
+  seconds: number;
+  mismatches: number;
+}
+
+async function runOne(seed: number, policies: readonly PolicySpec[], total: Total): Promise<void> {
+  const { routing, commits, stepMs } = system;
+  const simulation = new Simulation({
+    seed,
+    matrices: { routing, commits },
+    models: stepMs.map(([baseMs = 1], i) => ({
+      stepTime: { baseMs },
+      policy: () => createPolicy(policies[i] ?? { kind: 'auto' }),
+    })),
+    concurrency: NUM_REQUESTS,
+    totalTokens: 100,
+    network: { hopMs: 0 },
+    drain,
+  });
+  const result = await simulation.run();
+  total.tokens += result.tokens;
+  total.seconds += result.virtualSeconds;
+  total.mismatches += result.mismatches;
+}
+
+const empty = (): Total => ({ tokens: 0, seconds: 0, mismatches: 0 });
+const rate = ({ tokens, seconds }: Total): number => tokens / seconds;
+const [automatic, thresholds] = [empty(), empty()];
+const tables = system.stepMs.map((_, model) => thresholdTable(model));
+const first = Number(values['first-seed']);
+const numSeeds = Number(values.seeds);
+for (let seed = first; seed < first + numSeeds; seed += 1) {
+  await runOne(seed, [{ kind: 'auto' }, { kind: 'auto' }], automatic);
+  if (!values['no-thresholds']) await runOne(seed, tables, thresholds);
+  if (seed % 50 === 0) console.error(`${seed - first + 1} of ${numSeeds} seeds`);
+}
+const report = {
+  simulated: true,
+  p: Number(values.p),
+  seeds: numSeeds,
+  mismatches: automatic.mismatches + thresholds.mismatches,
+  defaultTokensPerSecond: rate(automatic),
+  thresholdsTokensPerSecond: values['no-thresholds'] ? null : rate(thresholds),
+  gainPercent: values['no-thresholds'] ? null : 100 * (rate(automatic) / rate(thresholds) - 1),
+};
+if (values.json) console.log(JSON.stringify(report));
+else {
+  console.log(
+    `Simulated drains of ${NUM_REQUESTS} requests, p ${values.p}, ${numSeeds} seeds: no hang, ${report.mismatches} mismatches.`,
+  );
+  console.log(`default ${report.defaultTokensPerSecond.toFixed(1)} tokens/s`);
+  if (report.gainPercent !== null)
+    console.log(
+      `against the best thresholds for each number alive: ${report.gainPercent >= 0 ? '+' : ''}${report.gainPercent.toFixed(2)} %`,
+    );
+}
+process.exitCode = report.mismatches === 0 ? 0 : 1;
