@@ -11,6 +11,8 @@ const LEFT: Tolerance = { routing: 0.3, deviations: 4, stepMs: Infinity, overlap
 
 /** Changes that follow each other faster are told by the last of them. */
 const LOG_INTERVAL_MS = 1000;
+/** The same for those that only follow the number of requests alive. */
+const LOG_SAME_PLAN_INTERVAL_MS = 30_000;
 
 /** A leader that was not heard of for so long has no say any more. */
 const LEADER_STALE_MS = 2000;
@@ -22,6 +24,7 @@ export class PlanDesk {
   private newest: PlanMessage | undefined;
   private receivedMs = 0;
   private logged = '';
+  private loggedWhy = '';
   private loggedMs = -Infinity;
   private readonly alive = new SteadyCount();
 
@@ -112,8 +115,11 @@ export class PlanDesk {
     const alive = this.alive.value;
     const state = this.state(alive);
     const line = `${state.policy} ${state.reason}`;
-    if (line === this.logged || nowMs - this.loggedMs < LOG_INTERVAL_MS) return;
+    const why = `${state.reason} ${this.newest?.replica} ${this.newest?.number}`;
+    const intervalMs = why === this.loggedWhy ? LOG_SAME_PLAN_INTERVAL_MS : LOG_INTERVAL_MS;
+    if (line === this.logged || nowMs - this.loggedMs < intervalMs) return;
     this.logged = line;
+    this.loggedWhy = why;
     this.loggedMs = nowMs;
     const shares = options.deployment.models.map(({ id }) => round(estimator.shareTo(id)));
     const { overlapFactor, jitter } = estimator;
