@@ -39,6 +39,8 @@ export interface TunedStep {
 /** Between the end of a solve and the next one lies at least this, and this many times what the last one took. */
 const LEAST_PAUSE_MS = 1000;
 const PAUSE_FACTOR = 20;
+/** Each failure in a row doubles the least pause, up to so many times: what fails for good must not fill the log. */
+const MAX_DOUBLINGS = 6;
 /** Tables reach this far beyond the requests alive, so that a few more need no new one. */
 const HEADROOM = 1.25;
 /** Requests alive that a table covers at most; beyond, its last entry serves. */
@@ -56,6 +58,7 @@ export class Tuner {
   private fresh: SolvedPlan | undefined;
   private isSolving = false;
   private nextSolveMs = 0;
+  private numFailures = 0;
   private nowMs = 0;
   private readonly alive = new SteadyCount();
 
@@ -132,10 +135,13 @@ export class Tuner {
       ...(admissionP99Ms === undefined ? {} : { admissionP99Ms }),
       ...(maxWaitMs === undefined ? {} : { maxWaitMs }),
     };
+    const startedMs = this.nowMs;
     solver.solve({ system, aliveMax, ...limits }, (outcome) => {
       this.isSolving = false;
-      const tookMs = outcome.ok ? outcome.seconds * 1000 : 0;
-      this.nextSolveMs = this.nowMs + Math.max(LEAST_PAUSE_MS, PAUSE_FACTOR * tookMs);
+      const tookMs = outcome.ok ? outcome.seconds * 1000 : this.nowMs - startedMs;
+      const leastMs = LEAST_PAUSE_MS * 2 ** Math.min(this.numFailures, MAX_DOUBLINGS);
+      this.numFailures = outcome.ok ? 0 : this.numFailures + 1;
+      this.nextSolveMs = this.nowMs + Math.max(leastMs, PAUSE_FACTOR * tookMs);
       if (outcome.ok) this.fresh = new SolvedPlan(system, outcome.plan, aliveMax);
       else onError(outcome.error);
     });

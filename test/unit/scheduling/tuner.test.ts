@@ -211,6 +211,24 @@ describe('the tuner', () => {
     expect(solver.problems).toHaveLength(2);
     expect(tuner.steps()).toEqual([]);
   });
+
+  it('fails ever more rarely, and not more often than solves that take as long', () => {
+    const { solver, tick } = make();
+    for (let i = 0; i < 600; i += 1) {
+      const numBefore = solver.problems.length;
+      tick(0.3);
+      if (solver.problems.length > numBefore) solver.fail();
+    }
+    expect(solver.problems.length).toBeLessThan(8); // of 60 in a minute
+    const slow = make();
+    slow.tick(0.3);
+    for (let i = 0; i < 20; i += 1) slow.tick(0.3); // 2 s
+    slow.solver.fail();
+    for (let i = 0; i < 390; i += 1) slow.tick(0.3);
+    expect(slow.solver.problems).toHaveLength(1);
+    for (let i = 0; i < 12; i += 1) slow.tick(0.3);
+    expect(slow.solver.problems).toHaveLength(2);
+  });
 });
 
 describe('trials', () => {
