@@ -10,7 +10,7 @@ const MAX_GRACE_SHARE = 0.5;
  * How long after its expected end a peer's step is still waited for, in milliseconds: a share of the own step, more
  * where step times scatter, half a step at most. So much does a lost beacon cost, once.
  */
-export function graceMs(view: QueueView): number {
+function graceMs(view: QueueView): number {
   const share = Math.min(MAX_GRACE_SHARE, GRACE_SHARE + GRACE_DEVIATIONS * view.stepJitter);
   return share * view.stepMs(view.waiting);
 }

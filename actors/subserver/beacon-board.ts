@@ -127,8 +127,10 @@ export class BeaconBoard {
 
   /** Peers that still speak: who has requests says so more often than every `staleMs`, all others are gone. */
   private fresh(nowMs: number): PeerTrack[] {
+    const numBefore = this.heard.size;
     for (const [key, track] of this.heard)
       if (track.ageMs(nowMs) > this.options.staleMs) this.heard.delete(key);
+    if (this.heard.size < numBefore) this.noteOthers(nowMs); // who is gone runs nothing any more
     return [...this.heard.values()];
   }
 

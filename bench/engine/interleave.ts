@@ -20,13 +20,6 @@ export function interleave(
   return samples;
 }
 
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
-}
-
 export function timed(run: () => void): number {
   const startMs = performance.now();
   run();

@@ -3,7 +3,7 @@ import { SystemClock } from '../../core/system-clock.ts';
 import type { Engine, StepRow } from '../../engine/engine.ts';
 import { createOnnxEngine } from '../../engine/onnx/index.ts';
 import { SMOLLM2_DIR, type BenchSettings } from './bench-model.ts';
-import { median } from './interleave.ts';
+import { median } from '../handoff/statistics.ts';
 import type { Measurement } from './measurement.ts';
 
 const PROMPT_TOKENS = 16;

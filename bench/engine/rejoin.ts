@@ -1,5 +1,6 @@
 import type { BenchModel, BenchSettings } from './bench-model.ts';
-import { interleave, median, timed } from './interleave.ts';
+import { median } from '../handoff/statistics.ts';
+import { interleave, timed } from './interleave.ts';
 import type { Measurement } from './measurement.ts';
 
 /**

@@ -8,7 +8,8 @@ import {
 } from '../../engine/onnx/runtime/ort-session.ts';
 import { TOTAL_LENGTH } from './batched-attention.ts';
 import { fill, type BenchModel, type BenchSettings } from './bench-model.ts';
-import { interleave, median, timed } from './interleave.ts';
+import { median } from '../handoff/statistics.ts';
+import { interleave, timed } from './interleave.ts';
 import type { Measurement } from './measurement.ts';
 
 /** A decode step on our graph against the same step on an ordinary batched graph over the same weights. */

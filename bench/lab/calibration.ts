@@ -42,7 +42,11 @@ export const decodeSteps = (steps: ModeRun['steps']): [StepRecord[], StepRecord[
 
 function byRows(steps: readonly StepRecord[]): Map<number, number[]> {
   const groups = new Map<number, number[]>();
-  for (const step of steps) groups.set(step.rows, [...(groups.get(step.rows) ?? []), stepMs(step)]);
+  for (const step of steps) {
+    const group = groups.get(step.rows);
+    if (group) group.push(stepMs(step));
+    else groups.set(step.rows, [stepMs(step)]);
+  }
   return groups;
 }
 

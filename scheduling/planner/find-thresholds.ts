@@ -17,7 +17,7 @@ export const TURNS_BELOW = 0.95;
  * B_j = ⌈p N (L_j − L_h) / (L_h + p (L_j − L_h))⌉ for each guest j, 1 for the home h: a closed form that is within one
  * of the best for two models.
  */
-export function guessThresholds(system: SystemSpec, alive: number): number[] {
+function guessThresholds(system: SystemSpec, alive: number): number[] {
   const home = system.home - 1;
   const stepMs = (model: number): number => stepMsOf(system.stepMs[model] ?? [1], alive);
   return system.stepMs.map((_, model) => {

@@ -41,7 +41,7 @@ export function policyStarter(
 }
 
 /** The escape from a standstill: all wait, and nobody wants to start. */
-export function startLongestIfIdle(state: ChainState, ticks: StepTicks): void {
+function startLongestIfIdle(state: ChainState, ticks: StepTicks): void {
   let longest = 0;
   for (let model = 0; 3 * model < state.length; model += 1) {
     if (state[3 * model + 1] !== 0) return;

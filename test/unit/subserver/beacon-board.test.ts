@@ -147,6 +147,16 @@ describe('what has passed since a beacon', () => {
     expect(beacons.othersBusyMs).toBe(7);
   });
 
+  it('who is gone runs nothing any more', () => {
+    const { beacons, clock } = board();
+    hear(beacons, 1, 'r0', { rowsRunning: 2, stepLeftMs: 20 });
+    clock.advance(500);
+    expect(beacons.peers()).toEqual([]);
+    const before = beacons.othersBusyMs;
+    clock.advance(100);
+    expect(beacons.othersBusyMs).toBe(before);
+  });
+
   it('shares are divided among the replicas here, and estimates are kept between beacons', () => {
     const { beacons } = board();
     hear(beacons, 1, 'r0', { estimates });
