@@ -2,39 +2,51 @@
 const FORGETTING = 0.995;
 
 /**
- * Prior variances of intercept and slopes. The slopes' are small beside the intercept's: as long as all steps had one number
- * of rows, their time explains itself as a constant, which is the guess that misleads least.
+ * So many squared rows, and squared extra tokens, of evidence for slopes of 0. As long as all steps had nearly one number of
+ * rows, their time explains itself as a constant, which is the guess that misleads least.
  */
-const PRIOR: readonly number[] = [1e6, 1, 0.1];
+const RIDGE: readonly [number, number] = [1, 10];
 
-const SIZE = 3;
-
-/** ms ≈ a + b · rows + c · extra tokens, by recursive least squares with forgetting. */
+/**
+ * ms ≈ a + b · rows + c · extra tokens, with forgetting, none of the slopes negative: a step with more to do takes no less
+ * time. Ridge regression on decayed moments about the mean. (The recursive form with a bounded covariance is not stable:
+ * steps of one size for a while, and it follows the rests of floating-point differences anywhere.)
+ */
 export class AffineFit {
-  private readonly theta = [0, 0, 0];
-  /** Covariance, row by row. */
-  private readonly p = Array.from({ length: SIZE * SIZE }, (_, i) =>
-    i % (SIZE + 1) === 0 ? (PRIOR[i / (SIZE + 1)] ?? 1) : 0,
-  );
+  private weight = 0;
+  private readonly mean: [number, number, number] = [0, 0, 0];
+  /** Σ w (x − mean)(y − mean) over rows, extra tokens and ms: rr, rt, rm, tt, tm. */
+  private readonly moments: [number, number, number, number, number] = [0, 0, 0, 0, 0];
 
   predict(rows: number, extraTokens: number): number {
-    const [a = 0, b = 0, c = 0] = this.theta;
-    return a + b * rows + c * extraTokens;
+    const [perRow, perToken] = this.slopes();
+    const [meanRows, meanExtra, meanMs] = this.mean;
+    return meanMs + perRow * (rows - meanRows) + perToken * (extraTokens - meanExtra);
   }
 
   observe(rows: number, extraTokens: number, ms: number): void {
-    const x = [1, rows, extraTokens];
-    const px = x.map((_, i) => x.reduce((sum, value, j) => sum + (this.p[i * SIZE + j] ?? 0) * value, 0));
-    const scale = FORGETTING + x.reduce((sum, value, i) => sum + value * (px[i] ?? 0), 0);
-    const error = ms - this.predict(rows, extraTokens);
-    for (let i = 0; i < SIZE; i += 1) {
-      this.theta[i] = (this.theta[i] ?? 0) + ((px[i] ?? 0) / scale) * error;
-      for (let j = 0; j < SIZE; j += 1) {
-        const at = i * SIZE + j;
-        const next = ((this.p[at] ?? 0) - ((px[i] ?? 0) * (px[j] ?? 0)) / scale) / FORGETTING;
-        // Directions that nothing excites would grow without end and then follow one outlier anywhere.
-        this.p[at] = i === j ? Math.min(next, PRIOR[i] ?? 1) : next;
-      }
-    }
+    const { mean, moments } = this;
+    const past = this.weight * FORGETTING;
+    this.weight = past + 1;
+    const [r, t, m] = [rows - mean[0], extraTokens - mean[1], ms - mean[2]];
+    const spread = past / this.weight; // of the new deviations, about the mean that they move
+    const products = [r * r, r * t, r * m, t * t, t * m];
+    for (const [i, product] of products.entries())
+      moments[i] = (moments[i] ?? 0) * FORGETTING + spread * product;
+    mean[0] += r / this.weight;
+    mean[1] += t / this.weight;
+    mean[2] += m / this.weight;
+  }
+
+  /** The ridge solution; where one slope comes out negative, it is 0 and the other one is fitted alone. */
+  private slopes(): [number, number] {
+    const [rr, rt, rm, tt, tm] = this.moments;
+    const [a, d] = [rr + RIDGE[0], tt + RIDGE[1]];
+    const determinant = a * d - rt * rt;
+    const perRow = (d * rm - rt * tm) / determinant;
+    const perToken = (a * tm - rt * rm) / determinant;
+    if (perRow >= 0 && perToken >= 0) return [perRow, perToken];
+    const alone: [number, number] = [Math.max(0, rm / a), Math.max(0, tm / d)];
+    return perRow < 0 ? [0, alone[1]] : [alone[0], 0];
   }
 }

@@ -89,6 +89,29 @@ describe('step times', () => {
     expect(times.expectMs(16)).toBeCloseTo(12, 1);
   });
 
+  it('stay constant where they are, however long all steps have the same few rows', () => {
+    const draw = stream(11);
+    const times = new StepTimes();
+    for (let i = 0; i < 3000; i += 1) {
+      const rows = i < 1000 ? 5 + Math.floor(10 * draw()) : 1 + Math.floor(2 * draw());
+      const noise = 1 + 1e-12 * draw(); // what rounding leaves of virtual times
+      times.observe(step(rows, 27.9 * noise, { tokens: rows + Math.floor(3 * draw()) }));
+      for (const unseen of [3, 4, 20, 32, 64])
+        if (i > 20) expect(times.expectMs(unseen)).toBeCloseTo(27.9, 2);
+    }
+  });
+
+  it('never fall with the number of rows where a fit must guess', () => {
+    const sample = fc.tuple(fc.integer({ min: 1, max: 12 }), fc.double({ min: 1, max: 100, noNaN: true }));
+    fc.assert(
+      fc.property(fc.array(sample, { minLength: 1, maxLength: 200 }), (samples) => {
+        const times = new StepTimes();
+        for (const [rows, ms] of samples) times.observe(step(rows, ms));
+        expect(times.expectMs(64)).toBeGreaterThanOrEqual(times.expectMs(13) - 1e-3);
+      }),
+    );
+  });
+
   it('survive outliers of ten times', () => {
     const draw = stream(3);
     const times = new StepTimes();
