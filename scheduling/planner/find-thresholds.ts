@@ -31,7 +31,7 @@ function guessThresholds(system: SystemSpec, alive: number): number[] {
 
 const replicasOf = (system: SystemSpec, model: number): number => system.replicas?.[model] ?? 1;
 
-/** Good thresholds; what the throughput model's exhaustive search finds, at a fraction of its time. */
+/** Good thresholds at a fraction of the time of the throughput model's own search, and by samples where a chain is too large. */
 export function bestThresholds(system: SystemSpec, evaluator: Evaluator, hints: Hints): readonly number[] {
   const { alive } = evaluator;
   const guess = guessThresholds(system, alive);

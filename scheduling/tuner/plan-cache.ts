@@ -8,12 +8,15 @@ export class SolvedPlan {
   readonly system: SystemSpec;
   readonly plan: Plan;
   readonly aliveMax: number;
+  private readonly admissionP99Ms: number | undefined;
   private readonly trials = new Map<PlanEntry, Trials>();
 
-  constructor(system: SystemSpec, plan: Plan, aliveMax: number) {
+  /** @param admissionP99Ms as in the problem that the plan solves */
+  constructor(system: SystemSpec, plan: Plan, aliveMax: number, admissionP99Ms?: number) {
     this.system = system;
     this.plan = plan;
     this.aliveMax = aliveMax;
+    this.admissionP99Ms = admissionP99Ms;
   }
 
   trialsFor(alive: number): Trials | undefined {
@@ -22,7 +25,7 @@ export class SolvedPlan {
   }
 
   trialsOf(entry: PlanEntry): Trials {
-    const known = this.trials.get(entry) ?? new Trials(entry.candidates);
+    const known = this.trials.get(entry) ?? new Trials(entry.candidates, this.admissionP99Ms);
     this.trials.set(entry, known);
     return known;
   }

@@ -45,12 +45,17 @@ export class Trials {
   private triedMs = 0;
   private lostMs = 0;
 
-  /** @param candidates best prediction first, never empty */
-  constructor(candidates: readonly Candidate[]) {
+  /**
+   * @param candidates best first, never empty
+   * @param admissionP99Ms bound on the predicted delay: what exceeds it is not tried, however fast, unless all do
+   */
+  constructor(candidates: readonly Candidate[], admissionP99Ms = Infinity) {
     const most = candidates[0]?.tokensPerSecond ?? 0;
-    const close = candidates.filter(({ tokensPerSecond }) => tokensPerSecond >= most * (1 - CLOSE));
+    const largestMs = Math.max(admissionP99Ms, candidates[0]?.p99AdmissionMs ?? 0);
+    const allowed = candidates.filter(({ p99AdmissionMs = 0 }) => p99AdmissionMs <= largestMs);
+    const close = allowed.filter(({ tokensPerSecond }) => tokensPerSecond >= most * (1 - CLOSE));
     const chosen = close.slice(0, MAX_CLOSE);
-    const eager = candidates.find(({ policies }) => policies.every(({ kind }) => kind === 'eager'));
+    const eager = allowed.find(({ policies }) => policies.every(({ kind }) => kind === 'eager'));
     if (eager && !chosen.includes(eager)) chosen.push(eager);
     this.arms = chosen.map((candidate) => new Arm(candidate));
   }

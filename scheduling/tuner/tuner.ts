@@ -142,7 +142,7 @@ export class Tuner {
       const leastMs = LEAST_PAUSE_MS * 2 ** Math.min(this.numFailures, MAX_DOUBLINGS);
       this.numFailures = outcome.ok ? 0 : this.numFailures + 1;
       this.nextSolveMs = this.nowMs + Math.max(leastMs, PAUSE_FACTOR * tookMs);
-      if (outcome.ok) this.fresh = new SolvedPlan(system, outcome.plan, aliveMax);
+      if (outcome.ok) this.fresh = new SolvedPlan(system, outcome.plan, aliveMax, admissionP99Ms);
       else onError(outcome.error);
     });
   }

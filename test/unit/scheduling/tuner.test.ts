@@ -274,6 +274,18 @@ describe('trials', () => {
     expect(shares['e']).toBeGreaterThan(0.5);
   });
 
+  it('never try what exceeds the bound on the delay, however fast it is', () => {
+    const slow = { ...candidate('a', 400), p99AdmissionMs: 8 };
+    const fast = { ...candidate('b', 410), p99AdmissionMs: 30 };
+    const trials = new Trials([slow, fast], 10);
+    const names = new Set<string | undefined>();
+    for (let i = 0; i < 20_000; i += 1) {
+      trials.tick(i * 50, i * (trials.running?.name === 'b' ? 21 : 20));
+      names.add(trials.running?.name);
+    }
+    expect(names).toEqual(new Set(['a']));
+  });
+
   it('say nothing of windows that something interrupted', () => {
     const trials = new Trials([candidate('a', 400)]);
     for (let i = 0; i < 100; i += 1) {
