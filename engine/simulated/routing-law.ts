@@ -27,6 +27,9 @@ export type RoutingLaw =
 /** The signal of one request's row at a position of its sequence, in [0, 1). */
 export type RowSignal = (position: number) => number;
 
+/** Tables of run lengths grow with the mean run: rarer handoffs than this are refused. */
+const LEAST_LEAVE = 1e-4;
+
 const COIN_STREAM = 0x60000;
 const SHARED_STREAM = 0x70000;
 
@@ -75,6 +78,12 @@ export function routingSignals(
   if (!(leave >= 0 && leave <= 1)) throw wrong('leave', leave);
   // Never or always: nothing is left to be distributed.
   if (leave === 0 || leave === 1) return (seed) => independent(seed, modelId);
+  if (leave < LEAST_LEAVE)
+    throw new TokenrailError(
+      'config_invalid',
+      `routing law: leave must be 0 or ≥ ${LEAST_LEAVE}, not ${leave}`,
+      { param: 'leave' },
+    );
   if (kind === 'bursty')
     return (seed) => withLeaves(new BurstProcess(leave, seed, modelId), leave, seed, modelId);
   const runs = RUNS[kind](1 / leave);

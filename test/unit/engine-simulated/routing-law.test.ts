@@ -35,6 +35,11 @@ const variance = (values: readonly number[]): number => {
   return values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
 };
 
+it('handoffs so rare that a table of their runs would fill the memory are refused', () => {
+  for (const kind of RUN_LENGTH_LAWS)
+    expect(() => routingSignals({ kind, leave: 1e-9 }, 1, 7)).toThrow(/leave must be 0 or ≥ 0.0001/);
+});
+
 describe('laws of run lengths', () => {
   it.each([1, 2.5, 1 / 0.35, 20])('all have the mean that was asked for: %d', (mean) => {
     for (const make of [geometricRuns, deterministicRuns, bimodalRuns, heavyTailedRuns])
