@@ -1,6 +1,6 @@
 import type { BusMessage } from '../../transport/bus.ts';
 import { decodeFrame } from '../../transport/codec.ts';
-import type { Message } from '../../transport/messages.ts';
+import type { Beacon, Message } from '../../transport/messages.ts';
 import type { ClientLoop } from './client-loop.ts';
 import type { SubserverContext } from './context.ts';
 import type { InterModelLoop } from './inter-model-loop.ts';
@@ -81,7 +81,7 @@ export class Dispatcher {
       case 'needs-prefix':
         return message.from === 0 ? this.clients.resync(message) : this.peers.needsPrefix(message);
       case 'beacon':
-        return this.context.beacons.receive(message);
+        return this.hearBeacon(message);
       case 'plan':
         return this.scheduling.receive(message);
       case 'probe':
@@ -92,5 +92,12 @@ export class Dispatcher {
       case 'heartbeat':
         this.context.counters.add('dropped_messages'); // not for a subserver
     }
+  }
+
+  /** A model that the deployment does not have would take part in every decision here. */
+  private hearBeacon(message: Beacon): void {
+    const { beacons, counters, options } = this.context;
+    if (options.deployment.models.some(({ id }) => id === message.model)) beacons.receive(message);
+    else counters.add('dropped_messages');
   }
 }

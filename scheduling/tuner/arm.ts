@@ -1,11 +1,14 @@
 import type { Candidate } from '../planner/plan.ts';
 
+/** Share of a window in the mean, at least: contexts grow and loads change, and the first hour must not weigh for ever. */
+const LEAST_WEIGHT = 1 / 200;
+
 /** A candidate with what was measured of it: committed tokens per second, by window. */
 export class Arm {
   readonly candidate: Candidate;
   private count = 0;
   private average = 0;
-  private squares = 0;
+  private spread = 0;
 
   constructor(candidate: Candidate) {
     this.candidate = candidate;
@@ -15,21 +18,23 @@ export class Arm {
     return this.count;
   }
 
-  /** Mean rate over its windows; 0 before the first. */
+  /** Mean rate over its windows, the last 200 or so counting most; 0 before the first. */
   get mean(): number {
     return this.average;
   }
 
   /** Variance of the mean; infinite before the second window. */
   get variance(): number {
-    return this.count < 2 ? Infinity : this.squares / (this.count - 1) / this.count;
+    const numEffective = Math.min(this.count, 2 / LEAST_WEIGHT - 1);
+    return this.count < 2 ? Infinity : this.spread / (numEffective - 1);
   }
 
   observe(tokensPerSecond: number): void {
     this.count += 1;
-    const before = this.average;
-    this.average += (tokensPerSecond - before) / this.count;
-    this.squares += (tokensPerSecond - before) * (tokensPerSecond - this.average);
+    const weight = Math.max(1 / this.count, LEAST_WEIGHT);
+    const difference = tokensPerSecond - this.average;
+    this.average += weight * difference;
+    this.spread = (1 - weight) * (this.spread + weight * difference ** 2);
   }
 }
 

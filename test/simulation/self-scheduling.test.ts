@@ -218,6 +218,18 @@ describe('a deployment that schedules itself', () => {
     run.verify();
   });
 
+  it('a beacon of a model that the deployment does not have takes part in nothing', async () => {
+    const run = new SelfScheduled({ p: { now: 0.5 }, numRequests: 4, maxTokens: 30 });
+    const stranger = run.sim.network.connect('stranger');
+    await run.sim.start();
+    const beacon = { kind: 'beacon', model: 9, replica: 'x', rowsRunning: 5, stepLeftMs: 1e6 } as const;
+    const frame = encodeFrame([{ ...beacon, waiting: 50, aliveAtHome: 500 }]);
+    stranger.publish(run.sim.subjects.beacon('m1'), frame);
+    await run.sim.clock.runFor(5);
+    for (const { subserver } of run.sim.replicas)
+      expect(subserver.counters.get('dropped_messages')).toBeGreaterThan(0);
+  });
+
   it('a leader that was started anew is followed, though its numbers begin again', async () => {
     const run = await start({ p: { now: 0.4 }, numRequests: 4, maxTokens: 200, solver: () => mute });
     const bus = run.sim.network.connect('leader');

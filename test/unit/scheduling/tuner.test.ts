@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { uniform } from '../../../core/random.ts';
 import type { ModelEstimates } from '../../../scheduling/estimate/model-estimator.ts';
 import type { Candidate, PlanOutcome, PlanProblem, PlanSolver } from '../../../scheduling/planner/index.ts';
 import { hasMoved, hasShareMoved, MATERIAL } from '../../../scheduling/tuner/moved.ts';
 import { SteadyCount } from '../../../scheduling/tuner/steady-count.ts';
 import { systemOf } from '../../../scheduling/tuner/system-of.ts';
-import { Trials } from '../../../scheduling/tuner/trials.ts';
 import { Tuner, type TunerInput } from '../../../scheduling/tuner/tuner.ts';
 
 const home = (p: number, change: Partial<ModelEstimates> = {}): ModelEstimates => ({
@@ -228,70 +226,5 @@ describe('the tuner', () => {
     expect(slow.solver.problems).toHaveLength(1);
     for (let i = 0; i < 12; i += 1) slow.tick(0.3);
     expect(slow.solver.problems).toHaveLength(2);
-  });
-});
-
-describe('trials', () => {
-  /** Runs for `seconds` where each candidate has a true rate; returns the share of time of each. */
-  const run = (
-    candidates: Candidate[],
-    rates: Record<string, number>,
-    seconds: number,
-  ): { trials: Trials; shares: Record<string, number> } => {
-    const trials = new Trials(candidates);
-    const shares: Record<string, number> = {};
-    let tokens = 0;
-    for (let step = 0; step < seconds * 20; step += 1) {
-      const name = trials.running?.name ?? '';
-      const noise = 1 + 0.3 * (uniform({ seed: 1, position: step, model: 1, purpose: 'simulation' }) - 0.5);
-      tokens += ((rates[name] ?? 0) * noise) / 20;
-      shares[name] = (shares[name] ?? 0) + 1 / (seconds * 20);
-      trials.tick(step * 50, tokens);
-    }
-    return { trials, shares };
-  };
-
-  it('cost little while the prediction holds', () => {
-    const candidates = [
-      candidate('a', 400),
-      candidate('b', 398),
-      candidate('c', 380),
-      candidate('e', 250, 'eager'),
-    ];
-    const { shares } = run(candidates, { a: 400, b: 398, c: 380, e: 250 }, 2000);
-    // Which of two that are as good is taken does not matter.
-    expect((shares['c'] ?? 0) + (shares['e'] ?? 0)).toBeLessThan(0.035);
-    expect(shares['b']).toBeGreaterThan(0);
-    expect(shares['e']).toBeGreaterThan(0); // always known, however bad the prediction
-    const loss = (shares['b'] ?? 0) * 0.005 + (shares['c'] ?? 0) * 0.05 + (shares['e'] ?? 0) * 0.375;
-    expect(loss).toBeLessThan(0.004);
-  });
-
-  it('find out that another one is better, and stay with it', () => {
-    const candidates = [candidate('a', 400), candidate('b', 398), candidate('e', 385, 'eager')];
-    const { trials, shares } = run(candidates, { a: 360, b: 362, e: 396 }, 2500);
-    expect(trials.measured).toBeGreaterThan(390);
-    expect(shares['e']).toBeGreaterThan(0.5);
-  });
-
-  it('never try what exceeds the bound on the delay, however fast it is', () => {
-    const slow = { ...candidate('a', 400), p99AdmissionMs: 8 };
-    const fast = { ...candidate('b', 410), p99AdmissionMs: 30 };
-    const trials = new Trials([slow, fast], 10);
-    const names = new Set<string | undefined>();
-    for (let i = 0; i < 20_000; i += 1) {
-      trials.tick(i * 50, i * (trials.running?.name === 'b' ? 21 : 20));
-      names.add(trials.running?.name);
-    }
-    expect(names).toEqual(new Set(['a']));
-  });
-
-  it('say nothing of windows that something interrupted', () => {
-    const trials = new Trials([candidate('a', 400)]);
-    for (let i = 0; i < 100; i += 1) {
-      trials.tick(i * 1000, i * 400);
-      trials.interrupt();
-    }
-    expect(trials.measured).toBeUndefined();
   });
 });
