@@ -75,18 +75,29 @@ export class BatchMeans {
 
   /** Tokens over time after the warm-up, as they were. */
   plain(): Estimate {
-    return this.controlled([]);
+    return this.regressed([]);
   }
 
   /**
    * The same, freed of the luck of the draws (control variates; Law, 11.4): the counts per token have known means, and
    * what the batches' durations owe to deviations from them is taken out by regression.
+   * Where that gains nothing (nothing was counted, or too little to say what it costs), the plain estimate stands.
    * @param perToken expected counts per token; those left out are not used
    */
   controlled(perToken: readonly number[]): Estimate {
+    const [first, last] = [this.marks[0], this.marks.at(-1)];
+    const counted = perToken.flatMap((mean, k) =>
+      (last?.counts[k] ?? 0) > (first?.counts[k] ?? 0) ? [{ mean, k }] : [],
+    );
+    const plain = this.plain();
+    const controlled = this.regressed(counted);
+    return controlled.ci95 < plain.ci95 ? controlled : plain;
+  }
+
+  private regressed(controls: readonly { mean: number; k: number }[]): Estimate {
     const first = this.marks[0];
     const last = this.marks.at(-1);
-    if (!first || !last || this.marks.length <= perToken.length + 2)
+    if (!first || !last || this.marks.length <= controls.length + 2)
       return { tokensPerSecond: NaN, ci95: NaN };
     const elapsedMs = last.atMs - first.atMs;
     const numTokens = last.tokens - first.tokens;
@@ -95,7 +106,7 @@ export class BatchMeans {
     const durations = batches.map(
       ({ mark, before }) => mark.atMs - before.atMs - ((mark.tokens - before.tokens) * elapsedMs) / numTokens,
     );
-    const deviations = perToken.map((mean, k) =>
+    const deviations = controls.map(({ mean, k }) =>
       batches.map(
         ({ mark, before }) =>
           (mark.counts[k] ?? 0) - (before.counts[k] ?? 0) - mean * (mark.tokens - before.tokens),
@@ -103,7 +114,7 @@ export class BatchMeans {
     );
     const n = batches.length;
     const fit = linearFit(durations, deviations);
-    const degrees = n - 1 - perToken.length;
+    const degrees = n - 1 - controls.length;
     const correctedMs = elapsedMs + n * fit.intercept;
     const tokensPerSecond = (1000 * numTokens) / correctedMs;
     const deviation = Math.sqrt((fit.squares / degrees) * fit.interceptLeverage);

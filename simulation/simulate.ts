@@ -18,6 +18,8 @@ export interface SimulationOptions extends Omit<SimulatedSystemOptions, 'matrice
   promptTokens?: number;
   /** Routing changes to the next entry each time so many tokens were committed; the last is followed by the first. */
   shift?: { matrices: readonly RoutingMatrices[]; everyTokens: number };
+  /** Told how many tokens were committed so far, after each commit. */
+  onProgress?: (tokens: number) => void;
   /** Instead of the closed loop: so many requests with answers of these lengths (both included), and no others. */
   drain?: { numRequests: number; minTokens: number; maxTokens: number };
 }
@@ -152,6 +154,7 @@ export class Simulation {
     const wasWarm = meter.isWarm;
     const nowMs = this.system.clock.nowMs();
     meter.add(numTokens, nowMs);
+    this.options.onProgress?.(meter.tokens);
     if (wasWarm || !meter.isWarm) return;
     this.startMs = nowMs;
     this.before = this.snapshots();

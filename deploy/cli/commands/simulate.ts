@@ -1,10 +1,21 @@
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { flagError } from '../../system-options.ts';
 import { parseSimulate, type SimulateText } from '../../simulate/options.ts';
+import { progressReporter } from '../../simulate/progress.ts';
 import { reportText } from '../../simulate/report.ts';
 import { runSimulate } from '../../simulate/run.ts';
 import { TimelineRecorder } from '../../simulate/timeline-recorder.ts';
 import { timelineSvg } from '../../simulate/timeline-svg.ts';
+
+/** Before the run, not after it. @throws TokenrailError `config_invalid` */
+function checkWritable(path: string): void {
+  try {
+    closeSync(openSync(path, 'a'));
+  } catch (error) {
+    throw flagError('--timeline', error instanceof Error ? error.message : String(error), error);
+  }
+}
 
 /** `tokenrail simulate`: exit code 1 where a token differs from the sequential loop. */
 export async function simulate(command: Command): Promise<void> {
@@ -12,7 +23,14 @@ export async function simulate(command: Command): Promise<void> {
   const plan = parseSimulate(text);
   const { timeline } = text;
   const recorder = timeline === undefined ? undefined : new TimelineRecorder(plan.options.models);
-  const report = await runSimulate(plan, recorder && ((record) => recorder.add(record)));
+  if (timeline !== undefined) checkWritable(timeline);
+  const report = await runSimulate(plan, {
+    onProgress: progressReporter(
+      () => performance.now(),
+      (line) => process.stderr.write(line),
+    ),
+    ...(recorder ? { onStep: (record) => recorder.add(record) } : {}),
+  });
   if (recorder && timeline !== undefined) writeFileSync(timeline, timelineSvg(recorder.timeline(), report));
   process.stdout.write(text.json === true ? `${JSON.stringify(report)}\n` : reportText(report));
   if (report.mismatches > 0) process.exitCode = 1;

@@ -38,6 +38,12 @@ describe('tokenrail simulate', () => {
     expect(process.exitCode).toBeUndefined();
   });
 
+  it('looks first whether the picture can be written', async () => {
+    const file = join(dir, 'no', 'such', 'folder.svg');
+    const run = simulate('--tokens', '900000000', '--timeline', file);
+    await expect(run).rejects.toMatchObject({ code: 'config_invalid', param: '--timeline' });
+  });
+
   it('plans for itself by default, says so to people, and draws', async () => {
     const file = join(dir, 'timeline.svg');
     const page = await simulate('--timeline', file);

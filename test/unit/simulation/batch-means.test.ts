@@ -44,6 +44,28 @@ describe('BatchMeans', () => {
     expect(mean('controlled')).toBeLessThan(mean('plain') / 5);
   });
 
+  it('does not believe counts that say nothing: none at all, or a hundred times fewer than batches', () => {
+    for (const [perToken, slowEvery] of [
+      [0, Infinity],
+      [1e-17, Infinity],
+      [1e-5, Infinity],
+      [1e-3, 3000],
+    ] as const) {
+      let nowMs = 0;
+      let numSlow = 0;
+      const options = { totalTokens: 4000, warmUpTokens: 200, numBatches: 40 };
+      const meter = new BatchMeans(options, () => [numSlow]);
+      // Whole steps of 8 tokens do not divide a batch: its length jumps, and with it what seems to be expected.
+      for (let tokens = 0; tokens < 4000; tokens += 8) {
+        numSlow += tokens > 0 && tokens % slowEvery === 0 ? 1 : 0;
+        meter.add(8, (nowMs += 6));
+      }
+      const [plain, controlled] = [meter.plain(), meter.controlled([perToken])];
+      expect(controlled.ci95).toBeLessThanOrEqual(plain.ci95);
+      expect(Math.abs(controlled.tokensPerSecond / (8000 / 6) - 1)).toBeLessThan(0.02);
+    }
+  });
+
   it('has no answer before there are batches', () => {
     expect(
       new BatchMeans({ totalTokens: 100, warmUpTokens: 5, numBatches: 20 }).plain().tokensPerSecond,
