@@ -91,6 +91,12 @@ export class BeaconBoard {
     });
   }
 
+  /** Whether this replica still speaks. */
+  isHeard(model: ModelId, replica: string): boolean {
+    const track = this.heard.get(keyOf(model, replica));
+    return track !== undefined && track.ageMs(this.clock.nowMs()) <= this.options.staleMs;
+  }
+
   /** Last beacons with the newest estimates of each peer that still speaks. */
   reports(): Pick<PeerTrack, 'beacon' | 'estimates'>[] {
     return this.fresh(this.clock.nowMs());

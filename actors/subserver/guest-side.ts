@@ -11,6 +11,9 @@ import { LiveRequest } from './live-request.ts';
 import { postRefusal, postReject } from './refusal.ts';
 import { postNeedsPrefix } from './resync.ts';
 
+/** A parked guest outlives the last word of its home by so many times `beaconStaleMs`: an outage of the broker may be short. */
+const SILENT_HOME_STALE_TIMES = 3;
+
 /** What a guest does with handoffs. Its tokens and KV are only a cache of what the home knows. */
 export class GuestSide {
   private readonly context: SubserverContext;
@@ -98,12 +101,19 @@ export class GuestSide {
     releaseHere(this.context, request);
   }
 
-  /** Drops parked guests that nobody has spoken of for long. */
+  /**
+   * Drops parked guests that nobody has spoken of for long, or whose home is silent: a home with requests announces itself all
+   * the time, and one that only seemed gone can send the tokens again.
+   */
   dropIdle(nowMs: number): void {
-    for (const request of [...this.context.table.values()]) {
-      const isParked = request.role === 'guest' && request.lifecycle.phase === 'pending';
-      if (isParked && nowMs - request.lastHeardMs > this.context.options.guestIdleMs)
-        releaseHere(this.context, request);
+    const { beacons, options, table } = this.context;
+    for (const request of [...table.values()]) {
+      if (request.role !== 'guest' || request.lifecycle.phase !== 'pending') continue;
+      const idleMs = nowMs - request.lastHeardMs;
+      const isOrphan =
+        idleMs > SILENT_HOME_STALE_TIMES * options.beaconStaleMs &&
+        !beacons.isHeard(request.home.model, request.home.replica);
+      if (isOrphan || idleMs > options.guestIdleMs) releaseHere(this.context, request);
     }
   }
 

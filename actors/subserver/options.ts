@@ -31,7 +31,10 @@ export interface SubserverOptions {
   beaconMinIntervalMs?: number;
   /** A beacon older than this says nothing any more. Default 2000 ms. */
   beaconStaleMs?: number;
-  /** A parked guest's state is dropped after this time without a word (its home can always send it again). Default 120 s. */
+  /**
+   * A parked guest's state is dropped after this time without a word (its home can always send it again), and much sooner
+   * when its home announces nothing any more. Default 120 s.
+   */
   guestIdleMs?: number;
   /** So long nobody is sent to a model of which no replica listens. Default 1 s. */
   absentModelMs?: number;

@@ -73,6 +73,31 @@ describe('a guest that was given up', () => {
     expect(sim.numSequencesHeld).toBe(0);
   });
 
+  it.each([true, false])('keeps parked state while its home announces itself: %s', async (isAnnounced) => {
+    const sim = await start();
+    const home = new SimPeer(sim, 'fake-home', [sim.subjects.replica('small', 'fake')]);
+    home.say(sim.subjects.replica('large', 'r0'), handoffToGuest(sim));
+    await sim.clock.runUntil(() => home.of('peer-req').length > 0, 1000);
+    const guest = replica(sim, 2).subserver;
+    for (let second = 1; second <= 10; second += 1) {
+      if (isAnnounced)
+        home.say(sim.subjects.beacon('small'), {
+          kind: 'beacon',
+          model: 1,
+          replica: 'fake',
+          rowsRunning: 0,
+          stepLeftMs: 0,
+          waiting: 1,
+          aliveAtHome: 1,
+          isDeciding: false,
+        });
+      await sim.clock.runFor(1000);
+      if (second <= 5) expect(guest.numLive).toBe(1); // a short outage is none
+    }
+    expect(guest.numLive).toBe(isAnnounced ? 1 : 0);
+    expect(sim.numSequencesHeld).toBe(isAnnounced ? 1 : 0);
+  });
+
   it('takes the repeat of a newer term whatever hop the older one had reached', async () => {
     const sim = await start();
     const home = new SimPeer(sim, 'fake-home', [sim.subjects.replica('small', 'fake')]);
