@@ -1,3 +1,6 @@
+/** What leaves a state as rarely as this counts as never leaving it: dividing by less would overflow. */
+const LEAST_OUT = 1e-300;
+
 /**
  * The stationary distribution of a small dense chain by elimination without subtractions (Grassmann, Taksar and Heyman,
  * "Regenerative analysis and steady state distributions for Markov chains", Operations Research 33, 1985): precise to
@@ -9,7 +12,7 @@ export function eliminated(p: Float64Array, n: number): Float64Array | undefined
   for (let k = n - 1; k > 0; k -= 1) {
     const row = p.subarray(k * n, k * n + k);
     const out = row.reduce((sum, value) => sum + value, 0);
-    if (!(out > 0)) return undefined;
+    if (!(out > LEAST_OUT)) return undefined;
     for (let i = 0; i < k; i += 1) {
       const into = (p[i * n + k] ?? 0) / out;
       p[i * n + k] = into;

@@ -45,6 +45,14 @@ function eliminated({ numStates: n, edgeStart, edgeTo, edgeProbability }: Chain)
 }
 
 describe('the stationary distribution', () => {
+  it('knows a phase that is left next to never: thousands of home steps within one of the large model', () => {
+    // The second request leaves the home within the large step with probability 1 − 0.65^3333: 1 to any precision.
+    for (const largeMs of [3000, 9840, 10_000, 20_000, 60_000]) {
+      const { tokensPerSecond } = throughputOf({ ...pair(0.35, 2), stepMs: [6, largeMs] }, [1, 1]);
+      expect((tokensPerSecond * largeMs) / 1000).toBeCloseTo(1 / 0.35, 9);
+    }
+  });
+
   it.each([0.05, 0.35, 0.9, 0.95, 0.99, 0.999, 0.999999])('equals direct elimination at p = %f', (p) => {
     for (const thresholds of [
       [1, 1],
