@@ -34,6 +34,9 @@ export interface NumberLimits {
   isInteger?: boolean;
 }
 
+/** Steps below the resolution of clocks, or longer than a request lives, are slips of a unit. */
+const STEP_LIMITS_MS: NumberLimits = { min: 0.001, max: 60_000 };
+
 /** A number of the command line. @throws TokenrailError `config_invalid` naming the flag */
 export function numberFlag(flag: string, text: string, limits: NumberLimits = {}): number {
   const { min = -Infinity, isMinExcluded = false, max = Infinity, isInteger = false } = limits;
@@ -45,7 +48,8 @@ export function numberFlag(flag: string, text: string, limits: NumberLimits = {}
     ...(min === -Infinity ? [] : [`${isMinExcluded ? '>' : '≥'} ${min}`]),
     ...(max === Infinity ? [] : [`≤ ${max}`]),
   ].join(' and ');
-  throw flagError(flag, `expected ${isInteger ? 'an integer' : 'a number'} ${bounds}, got "${text}"`);
+  const wanted = `${isInteger ? 'an integer' : 'a number'}${bounds === '' ? '' : ` ${bounds}`}`;
+  throw flagError(flag, `expected ${wanted}, got "${text}"`);
 }
 
 /**
@@ -54,9 +58,7 @@ export function numberFlag(flag: string, text: string, limits: NumberLimits = {}
  */
 export function parseSystem(text: SystemText): SystemOptions {
   if (text.stepMs === undefined) throw flagError('--step-ms', 'is required, like 6.0,27.9');
-  const stepMs = splitList(text.stepMs).map((part) =>
-    numberFlag('--step-ms', part, { min: 0, isMinExcluded: true }),
-  );
+  const stepMs = splitList(text.stepMs).map((part) => numberFlag('--step-ms', part, STEP_LIMITS_MS));
   if (stepMs.length === 0) throw flagError('--step-ms', 'is empty');
   if (text.p !== undefined && text.routing !== undefined)
     throw flagError('--routing', 'stands in place of --p, not beside it');
@@ -79,7 +81,8 @@ function standardRouting(text: string, numModels: number): Omit<SystemOptions, '
     );
   if (numModels === 2) return { routing: [[1 - p1, p1], [1, 0]], commits: committed(2) }; // prettier-ignore
   if (p1 + p2 > 1) throw flagError('--p', `p1 + p2 must be ≤ 1, got ${p1 + p2}`);
-  return { routing: [[1 - p1 - p2, p1, p2], [1 - q, 0, q], [1, 0, 0]], commits: committed(3) }; // prettier-ignore
+  // 1 − 0.9 − 0.1 is less than 0.
+  return { routing: [[1 - (p1 + p2), p1, p2], [1 - q, 0, q], [1, 0, 0]], commits: committed(3) }; // prettier-ignore
 }
 
 /** A token counts when its writer hands back to (or stays at) the first model. */
@@ -100,7 +103,28 @@ function readRouting(path: string, numModels: number): Omit<SystemOptions, 'step
       throw flagError('--routing', `${path}: row ${i + 1} of P sums to ${sum}, not 1`);
     routing[i] = row.map((value) => value / sum);
   }
+  checkCommits(path, routing, commits);
   return { routing, commits };
+}
+
+/** More tokens per step than this are a slip, and strain the precision of predictions. */
+const MAX_COMMITS = 1000;
+
+/** From every model that requests can reach, a token is written sooner or later: else they would go round for ever. */
+function checkCommits(path: string, routing: readonly number[][], commits: readonly number[][]): void {
+  const models = routing.map((_, i) => i);
+  if (commits.flat().some((tokens) => tokens > MAX_COMMITS))
+    throw flagError('--routing', `${path}: C holds a number > ${MAX_COMMITS}`);
+  const goesTo = (i: number, j: number): boolean => (routing[i]?.[j] ?? 0) > 0;
+  const from = (start: number): Set<number> => {
+    const seen = new Set([start]);
+    for (const i of seen) for (const j of models) if (goesTo(i, j)) seen.add(j);
+    return seen;
+  };
+  const writes = (i: number): boolean => models.some((j) => goesTo(i, j) && (commits[i]?.[j] ?? 0) > 0);
+  for (const i of from(0))
+    if (![...from(i)].some(writes))
+      throw flagError('--routing', `${path}: requests at model ${i + 1} never commit a token any more`);
 }
 
 function parseFile(path: string): Record<string, unknown> {

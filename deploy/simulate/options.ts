@@ -1,5 +1,5 @@
 import { RUN_LENGTH_LAWS, type RoutingLaw, type RunLengthLaw } from '../../engine/simulated/index.ts';
-import type { RoutingMatrices } from '../../routers/simulated.ts';
+import { handoffRule, type RoutingMatrices } from '../../routers/simulated.ts';
 import type { PolicySpec } from '../../scheduling/index.ts';
 import type { SimulationOptions } from '../../simulation/index.ts';
 import { splitList } from '../config/text-forms.ts';
@@ -35,7 +35,12 @@ export interface SimulatePlan {
   thresholds: number[] | null;
 }
 
+const MAX_CONCURRENCY = 4096;
 const DEFAULT_TOKENS = 200_000;
+/** What fits a simulated context beside the longest prompt. */
+const MAX_ANSWER_TOKENS = 900_000;
+/** Beyond, an admission counts as unanswered before its answer can be there. */
+const MAX_HOP_MS = 1000;
 
 /** A number of the command line, or its default. */
 function numberOr(
@@ -78,6 +83,17 @@ function parseLaws(text: string | undefined, { routing }: RoutingMatrices): Rout
   return [{ kind: kind as RunLengthLaw, leave }, ...independent.slice(1)];
 }
 
+/** What the throughput model can describe and a router cannot do, such as leaving the home with and without a token. */
+function checkHandoffs(matrices: RoutingMatrices): void {
+  matrices.routing.forEach((_, i) => {
+    try {
+      handoffRule(matrices, i + 1, 1);
+    } catch (error) {
+      throw flagError('--routing', error instanceof Error ? error.message : String(error), error);
+    }
+  });
+}
+
 function parseShift(text: string | undefined, matrices: RoutingMatrices): SimulationOptions['shift'] {
   if (text === undefined) return undefined;
   if (matrices.routing.length !== 2) throw flagError('--shift-p', 'is for two models');
@@ -93,8 +109,10 @@ function parseShift(text: string | undefined, matrices: RoutingMatrices): Simula
 
 function parseDrain(text: string | undefined): SimulationOptions['drain'] {
   if (text === undefined) return undefined;
-  const limits = { min: 1, isInteger: true };
+  const limits = { min: 1, max: MAX_ANSWER_TOKENS, isInteger: true };
   const [numRequests = 1, minTokens = 1, maxTokens = 1] = numbersFlag('--drain', text, 3, limits);
+  if (numRequests > MAX_CONCURRENCY)
+    throw flagError('--drain', `at most ${MAX_CONCURRENCY} requests, got ${numRequests}`);
   if (minTokens > maxTokens)
     throw flagError('--drain', `the shortest answer (${minTokens}) exceeds the longest`);
   return { numRequests, minTokens, maxTokens };
@@ -126,11 +144,13 @@ export function parseSimulate(text: SimulateText): SimulatePlan {
     text.shiftP === undefined || text.p !== undefined ? text : { ...text, p: text.shiftP.split(',')[0] },
   );
   const matrices = { routing, commits };
+  checkHandoffs(matrices);
   const shift = parseShift(text.shiftP, matrices);
   const drain = parseDrain(text.drain);
   if (shift && text.runLength !== undefined)
     throw flagError('--run-length', 'has one mean and so excludes --shift-p');
   const whole = { min: 1, isInteger: true };
+  const answer = { ...whole, max: MAX_ANSWER_TOKENS };
   const { policies, policy, thresholds } = parsePolicies(text, stepMs.length);
   return {
     policies,
@@ -139,16 +159,16 @@ export function parseSimulate(text: SimulateText): SimulatePlan {
     options: {
       models: parseModels(text, stepMs, parseLaws(text.runLength, matrices)),
       matrices,
-      concurrency: numberOr('--concurrency', text.concurrency, 8, { ...whole, max: 4096 }),
-      totalTokens: numberOr('--tokens', text.tokens, DEFAULT_TOKENS, { ...whole, min: 100 }),
-      tokensPerRequest: numberOr('--tokens-per-request', text.tokensPerRequest, 256, whole),
+      concurrency: numberOr('--concurrency', text.concurrency, 8, { ...whole, max: MAX_CONCURRENCY }),
+      totalTokens: numberOr('--tokens', text.tokens, DEFAULT_TOKENS, { ...whole, min: 100, max: 1e9 }),
+      tokensPerRequest: numberOr('--tokens-per-request', text.tokensPerRequest, 256, answer),
       promptTokens: numberOr('--prompt-tokens', text.promptTokens, 16, { ...whole, max: 65_536 }),
       overlapFactor: numberOr('--overlap-factor', text.overlapFactor, 1, {
         min: 0,
         isMinExcluded: true,
         max: 1,
       }),
-      network: { hopMs: numberOr('--hop-ms', text.hopMs, 0, { min: 0 }) },
+      network: { hopMs: numberOr('--hop-ms', text.hopMs, 0, { min: 0, max: MAX_HOP_MS }) },
       seed: numberOr('--seed', text.seed, 1, { isInteger: true }),
       ...(shift ? { shift } : {}),
       ...(drain ? { drain } : {}),

@@ -24,7 +24,8 @@ function heading({ stepMs, concurrency, overlapFactor }: ChainSpec & { overlapFa
       ? 'devices of their own'
       : `a shared device (each at ${overlapFactor} of its speed while two run)`;
   const requests = concurrency === 1 ? '1 request' : `${concurrency} requests`;
-  return [`${stepMs.length} models, steps of ${stepMs.join(' / ')} ms, ${requests} alive, ${devices}`];
+  const models = stepMs.length === 1 ? '1 model' : `${stepMs.length} models`;
+  return [`${models}, steps of ${stepMs.join(' / ')} ms, ${requests} alive, ${devices}`];
 }
 
 function comparison({ best, eager, lockstep, bound, optimum, default: chosen }: TuneResult): string[] {

@@ -43,7 +43,11 @@ test.each([
   [['tune', '--step-ms', '6,27.9', '--p', '2'], '--p'],
   [[...REFERENCE, '--overlap-factor', '0'], '--overlap-factor'],
   [[...REFERENCE, '--quantum-ms', '-1'], '--quantum-ms'],
+  [[...REFERENCE, '--quantum-ms', '7'], '--quantum-ms'], // a step of 6 ms would be one of 7
+  [[...REFERENCE, '--quantum-ms', '1e-9'], '--quantum-ms'],
+  [['tune', '--step-ms', '0.01,6000', '--p', '0.3'], '--step-ms'],
   [[...REFERENCE, '--concurrency', '1.5'], '--concurrency'],
+  [[...REFERENCE, '--concurrency', '1e6'], '--concurrency'],
   [[...REFERENCE, '--concurency', '2'], '--concurency'],
 ])('tune refuses %j', async (args, flag) => {
   const { code, stdout, stderr } = await runCli(args);

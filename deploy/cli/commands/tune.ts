@@ -15,16 +15,34 @@ interface TuneFlags {
   json?: boolean;
 }
 
+/** Larger systems have chains that take hours. */
+const MAX_CONCURRENCY = 256;
+/** Ticks of the longest step: each is a state and more. */
+const MAX_TICKS = 100_000;
+
 function specOf(flags: TuneFlags): ChainSpec & { overlapFactor: number } {
+  const system = parseSystem(flags);
+  const [shortestMs, longestMs] = [Math.min(...system.stepMs), Math.max(...system.stepMs)];
+  const leastMs = longestMs / MAX_TICKS;
+  if (shortestMs < leastMs)
+    throw flagError('--step-ms', `the longest step may take ${MAX_TICKS} times as long as the shortest`);
+  const quantumMs = numberFlag('--quantum-ms', flags.quantumMs, {
+    min: Number(leastMs.toPrecision(2)),
+    max: shortestMs,
+  });
   return {
-    ...parseSystem(flags),
-    concurrency: numberFlag('--concurrency', flags.concurrency, { min: 1, isInteger: true }),
+    ...system,
+    concurrency: numberFlag('--concurrency', flags.concurrency, {
+      min: 1,
+      max: MAX_CONCURRENCY,
+      isInteger: true,
+    }),
     overlapFactor: numberFlag('--overlap-factor', flags.overlapFactor, {
       min: 0,
       isMinExcluded: true,
       max: 1,
     }),
-    quantumMs: numberFlag('--quantum-ms', flags.quantumMs, { min: 0, isMinExcluded: true }),
+    quantumMs,
   };
 }
 

@@ -70,6 +70,10 @@ describe('options of tokenrail simulate', () => {
     [{ replicas: '1' }, '--replicas'],
     [{ overlapFactor: '0' }, '--overlap-factor'],
     [{ hopMs: '-1' }, '--hop-ms'],
+    [{ hopMs: '1e9' }, '--hop-ms'],
+    [{ tokens: '1e12' }, '--tokens'],
+    [{ tokensPerRequest: '1e9' }, '--tokens-per-request'],
+    [{ drain: '1e6,1,1' }, '--drain'],
   ])('%o is refused, naming %s', (change, flag) => {
     expect(() => parseSimulate({ ...base, ...change })).toThrow(flag);
   });

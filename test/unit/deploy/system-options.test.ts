@@ -61,7 +61,8 @@ describe('a system on the command line', () => {
   it.each<[string, SystemText, RegExp]>([
     ['--step-ms', { p: '0.3' }, /required/],
     ['--step-ms', { stepMs: '6,x', p: '0.3' }, /"x"/],
-    ['--step-ms', { stepMs: '6,0', p: '0.3' }, /> 0/],
+    ['--step-ms', { stepMs: '6,0', p: '0.3' }, /≥ 0.001/],
+    ['--step-ms', { stepMs: '6,1e9', p: '0.3' }, /≤ 60000/],
     ['--step-ms', { stepMs: ',', p: '0.3' }, /empty/],
     ['--p', { stepMs: '6,27.9' }, /required/],
     ['--p', { stepMs: '6,27.9', p: '1.5' }, /≤ 1/],
@@ -90,6 +91,69 @@ describe('a system on the command line', () => {
     const error = refusal(() => parseSystem({ stepMs: '6', routing: fileOf(content) }));
     expect(error).toMatchObject({ code: 'config_invalid', param: '--routing' });
     expect(error.message).toMatch(message);
+  });
+
+  it('of three models whose home never stays', () => {
+    for (const p of ['0.9,0.1,0.1', '0.7,0.3,0', '0.1,0.9,1', '0.35,0.65,0.5']) {
+      const { routing } = parseSystem({ stepMs: '6,12,28', p });
+      expect(routing.flat().every((x) => x >= 0)).toBe(true);
+    }
+  });
+
+  it.each([
+    [
+      'an absorbing model',
+      {
+        P: [
+          [0.5, 0.5],
+          [0, 1],
+        ],
+        C: [
+          [1, 0],
+          [1, 0],
+        ],
+      },
+      /model 2 never commit/,
+    ],
+    [
+      'no tokens at all',
+      {
+        P: [
+          [0.5, 0.5],
+          [1, 0],
+        ],
+        C: [
+          [0, 0],
+          [0, 0],
+        ],
+      },
+      /model 1 never commit/,
+    ],
+    [
+      'too many tokens',
+      {
+        P: [
+          [0.5, 0.5],
+          [1, 0],
+        ],
+        C: [
+          [1, 0],
+          [1e9, 0],
+        ],
+      },
+      /> 1000/,
+    ],
+  ])('refuses %s', (_, content, message) => {
+    const error = refusal(() => parseSystem({ stepMs: '6,27.9', routing: fileOf(content) }));
+    expect(error).toMatchObject({ code: 'config_invalid', param: '--routing' });
+    expect(error.message).toMatch(message);
+  });
+
+  it('takes a model that nobody visits, and one that is never left but writes', () => {
+    const spare = { P: [[1, 0], [0, 1]], C: [[1, 0], [0, 0]] }; // prettier-ignore
+    const sink = { P: [[0.5, 0.5], [0, 1]], C: [[1, 0], [0, 1]] }; // prettier-ignore
+    for (const content of [spare, sink])
+      expect(parseSystem({ stepMs: '6,27.9', routing: fileOf(content) }).routing).toEqual(content.P);
   });
 
   it('takes numbers within their limits only', () => {
