@@ -19,7 +19,7 @@ export interface EngineContext {
 }
 
 /** Timers of a process fire up to about a millisecond too late; the rest of a simulated step is waited for exactly. */
-const TIMER_LEAD_MS = 1.2;
+const TIMER_LEAD_MS = 2.2;
 
 function lawOf({ law, leave = 0, rho = 0 }: SimulatedConfig): RoutingLaw {
   if (law === 'bernoulli') return { kind: law };

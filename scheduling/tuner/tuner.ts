@@ -43,6 +43,8 @@ const PAUSE_FACTOR = 20;
 const MAX_DOUBLINGS = 6;
 /** Tables reach this far beyond the requests alive, so that a few more need no new one. */
 const HEADROOM = 1.25;
+/** And at least so far: whoever takes over the lead begins with the few requests that are heard at that moment. */
+const LEAST_TABLE = 8;
 /** Requests alive that a table covers at most; beyond, its last entry serves. */
 const MAX_ALIVE = 512;
 
@@ -125,7 +127,7 @@ export class Tuner {
   private tableSize(alive: number): number {
     const known = this.active?.aliveMax ?? 0;
     const wanted = Math.min(MAX_ALIVE, alive);
-    return wanted <= known ? known : Math.min(MAX_ALIVE, Math.ceil(wanted * HEADROOM));
+    return wanted <= known ? known : Math.max(LEAST_TABLE, Math.min(MAX_ALIVE, Math.ceil(wanted * HEADROOM)));
   }
 
   private solve(system: SystemSpec, aliveMax: number): void {

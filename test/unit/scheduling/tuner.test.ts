@@ -168,6 +168,12 @@ describe('the tuner', () => {
     expect(solver.problems).toHaveLength(1);
   });
 
+  it('has room for eight however few there are: a new leader begins with those it has heard of', () => {
+    const { solver, tick } = make();
+    tick(0.3, { alive: 2 });
+    expect(solver.problems).toMatchObject([{ aliveMax: 8 }]);
+  });
+
   it('asks again when the estimates move or more requests come, but not too often', () => {
     const { solver, tuner, tick } = make();
     tick(0.3);
