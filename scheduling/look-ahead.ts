@@ -40,10 +40,16 @@ export function lookAheadPolicy({ kappa, maxWaitMs }: LookAheadOptions): StartPo
  *     k · w_m < κ · a_m · (L − w_m)
  *
  * (the look-ahead hold; with one peer and constant steps it is the rule that dynamic programming finds for two models).
+ * Where larger steps take longer, joining makes the step longer for the k rows, by D = L(k + a_m) − L(k), and saves the
+ * arrivals a step of their own, L(a_m), instead of L: all of it where a step costs the same with any rows, nothing where
+ * it costs as much per row as alone:
+ *
+ *     k · (w_m + D) < κ · a_m · (L(a_m) − D − w_m)
+ *
  * With contention φ < 1, starting now also slows whoever runs: while both do, for o = min(w_m, L) of work, each loses
  * o (1/φ − 1). The b rows running there gain that much from a hold, and the k rows here lose that much less:
  *
- *     k · (w_m − o (1/φ − 1)) < κ · (a_m · (L − w_m)⁺ + b · o (1/φ − 1))
+ *     k · (w_m + D − o (1/φ − 1)) < κ · (a_m · (L(a_m) − D − w_m)⁺ + b · o (1/φ − 1))
  *
  * What is unknown (a step time or share of 0) never pays, so it starts.
  */
@@ -60,11 +66,21 @@ export function worthwhileHoldMs(view: QueueView, kappa = defaultKappa(view)): n
     running += peer.rowsRunning;
     const endMs = Math.max(0, peer.stepLeftMs);
     const lostMs = Math.min(endMs, stepMs) * slowdown;
-    const cost = view.waiting * (endMs - lostMs);
-    const gain = arrivals * Math.max(0, stepMs - endMs) + running * lostMs;
+    const longerMs = Math.max(0, stepMsAt(view, view.waiting + arrivals) - stepMs);
+    const savedMs = Math.max(0, stepMsAt(view, arrivals) - longerMs - endMs);
+    const cost = view.waiting * (endMs + longerMs - lostMs);
+    const gain = arrivals * savedMs + running * lostMs;
     if (cost < kappa * gain) return waitForEndMs(view, peer);
   }
   return 0;
+}
+
+/** Step time of an expected number of rows: between the whole numbers around it. */
+function stepMsAt(view: QueueView, rows: number): number {
+  const within = Math.min(Math.max(1, rows), view.maxNumSeqs);
+  const below = Math.floor(within);
+  const belowMs = view.stepMs(below);
+  return below === within ? belowMs : belowMs + (within - below) * (view.stepMs(below + 1) - belowMs);
 }
 
 function defaultKappa(view: QueueView): number {

@@ -180,3 +180,21 @@ describe('the default policy, exactly', () => {
     }
   });
 });
+
+describe('look-ahead where larger steps take longer', () => {
+  const byRows = (base: number, perRow: number): number[] =>
+    Array.from({ length: 8 }, (_, i) => base + perRow * (i + 1));
+
+  it.each([
+    ['much in common', byRows(4, 1), byRows(20, 4)],
+    ['little in common', byRows(2, 1), byRows(8, 6)],
+    ['hardly anything in common', byRows(1, 1), byRows(2, 8)],
+  ])('never falls behind eager: %s', (_name, small, large) => {
+    for (const p of [0.1, 0.2, 0.35]) {
+      const spec = pair(p, 8, { stepMs: [small, large], quantumMs: 0.5 });
+      const rate = (kind: 'eager' | 'look-ahead'): number =>
+        throughputOfPolicies(spec, [createPolicy({ kind }), createPolicy({ kind })]).tokensPerSecond;
+      expect(rate('look-ahead') / rate('eager')).toBeGreaterThan(0.9995);
+    }
+  });
+});
