@@ -10,34 +10,9 @@ import {
   throughputOfPolicies,
   type ChainSpec,
 } from '../../../scheduling/throughput-model.ts';
+import { cascade as cascadeChain, pair } from './support/chain-systems.ts';
 
-const pair = (p: number, concurrency: number, change: Partial<ChainSpec> = {}): ChainSpec => ({
-  routing: [
-    [1 - p, p],
-    [1, 0],
-  ],
-  commits: [
-    [1, 0],
-    [1, 0],
-  ],
-  stepMs: [6, 27.9],
-  concurrency,
-  ...change,
-});
-const three: ChainSpec = {
-  routing: [
-    [0.7, 0.2, 0.1],
-    [0.9, 0, 0.1],
-    [1, 0, 0],
-  ],
-  commits: [
-    [1, 0, 0],
-    [1, 0, 0],
-    [1, 0, 0],
-  ],
-  stepMs: [6, 12.3, 27.9],
-  concurrency: 3,
-};
+const three = cascadeChain([0.2, 0.1, 0.1], 3);
 const thresholds = (rows: readonly number[]): StartPolicy[] =>
   rows.map((threshold) => createPolicy({ kind: 'threshold', threshold }));
 

@@ -4,34 +4,13 @@ import { createPolicy, type PolicySpec, type StartPolicy } from '../../../schedu
 import { throughputOfPolicies } from '../../../scheduling/throughput-model.ts';
 import { samplePolicies, type RunLengthLaw, type SampleSpec } from '../../../scheduling/throughput/sample.ts';
 import { runLength } from '../../../scheduling/throughput/sample/run-lengths.ts';
+import { cascade, pair as chainPair } from './support/chain-systems.ts';
 
 const pair = (p: number, concurrency: number, change: Partial<SampleSpec> = {}): SampleSpec => ({
-  routing: [
-    [1 - p, p],
-    [1, 0],
-  ],
-  commits: [
-    [1, 0],
-    [1, 0],
-  ],
-  stepMs: [6, 27.9],
-  concurrency,
+  ...chainPair(p, concurrency),
   ...change,
 });
-const three: SampleSpec = {
-  routing: [
-    [0.7, 0.2, 0.1],
-    [0.9, 0, 0.1],
-    [1, 0, 0],
-  ],
-  commits: [
-    [1, 0, 0],
-    [1, 0, 0],
-    [1, 0, 0],
-  ],
-  stepMs: [6, 12.3, 27.9],
-  concurrency: 4,
-};
+const three: SampleSpec = cascade([0.2, 0.1, 0.1], 4);
 const same = (spec: PolicySpec, count: number): StartPolicy[] =>
   Array.from({ length: count }, () =>
     createPolicy({ ...spec, ...(spec.kind === 'eager' ? {} : { maxWaitMs: 1e6 }) }),
