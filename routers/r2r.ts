@@ -1,13 +1,13 @@
-import { guestModel } from './guest-model.ts';
-import { atGuest, atHome } from './one-token-guest.ts';
-import { readOptions } from './options.ts';
-import { routerHead, scoreOf } from './router-head.ts';
+import { oneTokenByHead, type HeadAlgorithm } from './one-token-by-head.ts';
 import type { Router, RouterContext } from './router.ts';
 
-const NAME = 'r2r';
-const ARCHITECTURE = 'HiddenStatesTokenLMHeadLogitsClassifier';
-/** What the authors' server uses unless told otherwise. */
-const DEFAULT_THRESHOLD = 0.5;
+const R2R: HeadAlgorithm = {
+  name: 'r2r',
+  architecture: 'HiddenStatesTokenLMHeadLogitsClassifier',
+  /** What the authors' server uses unless told otherwise. */
+  defaultThreshold: 0.5,
+  isSure: (divergence, threshold) => divergence < threshold,
+};
 
 /**
  * R2R (arXiv 2505.21600): a network predicts whether the small model's token would lead the answer elsewhere than
@@ -20,18 +20,5 @@ const DEFAULT_THRESHOLD = 0.5;
  * the file by training, else 0.5), `guest` (as in R-Stitch).
  */
 export function r2r(context: RouterContext): Router {
-  const options = readOptions(NAME, context, {
-    head: { kind: 'file' },
-    threshold: { kind: 'optional-number', min: 0, max: 1 },
-    guest: { kind: 'model' },
-  });
-  const guest = guestModel(NAME, context, options.guest);
-  if (context.self !== context.home) return atGuest(NAME, context.home);
-  const head = routerHead(NAME, options.head, ARCHITECTURE);
-  const threshold = options.threshold ?? head.threshold ?? DEFAULT_THRESHOLD;
-  return atHome(NAME, guest, {
-    needs: { heads: [head.spec] },
-    signal: (row) => scoreOf(row, head.spec),
-    isSure: (divergence) => divergence < threshold,
-  });
+  return oneTokenByHead(context, R2R);
 }
