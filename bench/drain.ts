@@ -5,6 +5,7 @@ import { createPolicy, type PolicySpec } from '../scheduling/index.ts';
 import { InlineSolver, makePlan, type Plan, type PlanProblem } from '../scheduling/planner/index.ts';
 import { Simulation } from '../simulation/index.ts';
 import { pair } from './policies/cases.ts';
+import { thresholdTable } from './policies/threshold-table.ts';
 
 const { values } = parseArgs({
   options: {
@@ -18,16 +19,6 @@ const { values } = parseArgs({
 const NUM_REQUESTS = 16;
 const drain = { numRequests: NUM_REQUESTS, minTokens: 64, maxTokens: 1024 };
 const system = pair(Number(values.p));
-
-/** B*(alive) of one model as a policy. */
-function thresholdTable(model: number): PolicySpec {
-  const threshold = makePlan({ system, aliveMax: NUM_REQUESTS }).entries.map(({ candidates }) => {
-    const best = candidates.find(({ name }) => name.startsWith('threshold('));
-    const rows = best?.policies[model]?.threshold;
-    return typeof rows === 'number' ? rows : 1; // thresholds of 1 throughout go by the name of eager
-  });
-  return { kind: 'threshold', threshold };
-}
 
 const plans = new Map<string, Plan>();
 
@@ -73,7 +64,8 @@ async function runOne(seed: number, policies: readonly PolicySpec[], total: Tota
 const empty = (): Total => ({ tokens: 0, seconds: 0, mismatches: 0 });
 const rate = ({ tokens, seconds }: Total): number => tokens / seconds;
 const [automatic, thresholds] = [empty(), empty()];
-const tables = system.stepMs.map((_, model) => thresholdTable(model));
+const plan = makePlan({ system, aliveMax: NUM_REQUESTS });
+const tables = system.stepMs.map((_, model) => thresholdTable(plan, model));
 const first = Number(values['first-seed']);
 const numSeeds = Number(values.seeds);
 for (let seed = first; seed < first + numSeeds; seed += 1) {

@@ -1,3 +1,5 @@
+import { escape, number as round, rect as bar } from '../../deploy/simulate/svg.ts';
+
 /** Colours of series, distinguishable also without colour vision (Okabe and Ito's palette, and two greys). */
 export const COLOURS = [
   '#999999',
@@ -12,11 +14,6 @@ export const COLOURS = [
 
 export const colourOf = (index: number): string => COLOURS[index % COLOURS.length] ?? '#000000';
 
-const escape = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
-
-const round = (value: number): string => String(Math.round(value * 100) / 100);
-
 export interface TextOptions {
   size?: number;
   anchor?: 'start' | 'middle' | 'end';
@@ -30,8 +27,9 @@ export function text(x: number, y: number, content: string, options: TextOptions
   return `<text x="${round(x)}" y="${round(y)}" font-size="${size}" text-anchor="${anchor}" fill="${colour}"${weight}>${escape(content)}</text>`;
 }
 
+/** A bar is never less than nothing wide or high. */
 export const rect = (x: number, y: number, width: number, height: number, fill: string): string =>
-  `<rect x="${round(x)}" y="${round(y)}" width="${round(Math.max(0, width))}" height="${round(Math.max(0, height))}" fill="${fill}"/>`;
+  bar(x, y, Math.max(0, width), Math.max(0, height), fill);
 
 export const line = (x1: number, y1: number, x2: number, y2: number, colour = '#dddddd'): string =>
   `<line x1="${round(x1)}" y1="${round(y1)}" x2="${round(x2)}" y2="${round(y2)}" stroke="${colour}"/>`;

@@ -2,6 +2,7 @@ import { createPolicy, type PolicySpec, type StartPolicy } from '../../schedulin
 import { entryFor, makePlan, type Plan } from '../../scheduling/planner/index.ts';
 import { samplePolicies } from '../../scheduling/throughput/sample.ts';
 import type { PolicyCase } from './cases.ts';
+import { thresholdTable } from './threshold-table.ts';
 
 export interface DrainRow {
   case: string;
@@ -29,14 +30,6 @@ function follow(plan: Plan): StartPolicy {
   };
 }
 
-function tableOf(plan: Plan, model: number): StartPolicy {
-  const threshold = plan.entries.map(({ candidates }) => {
-    const rows = candidates.find(({ name }) => name.startsWith('threshold('))?.policies[model]?.threshold;
-    return typeof rows === 'number' ? rows : 1;
-  });
-  return createPolicy({ kind: 'threshold', threshold });
-}
-
 /** Requests of 64 to 1,024 tokens, none of them replaced. The plan must have an entry for each number alive. */
 export function drainRow({ name, system, concurrency }: PolicyCase): DrainRow {
   const plan = makePlan({ system, aliveMax: concurrency });
@@ -53,7 +46,7 @@ export function drainRow({ name, system, concurrency }: PolicyCase): DrainRow {
     }
     return (1000 * tokens) / simulatedMs;
   };
-  const base = rate(stepMs.map((_, model) => tableOf(plan, model)));
+  const base = rate(stepMs.map((_, model) => createPolicy(thresholdTable(plan, model))));
   const [planned, ahead] = [follow(plan), createPolicy({ kind: 'look-ahead' })];
   return {
     case: name,

@@ -1,3 +1,4 @@
+import { pair } from '../policies/cases.ts';
 import { bestThresholds, throughputOf, type ChainSpec } from '../../scheduling/throughput-model.ts';
 
 /** The reference pair's step times, small and large, in milliseconds; a scale multiplies both. */
@@ -15,15 +16,10 @@ export const stepMsOf = ({ scale }: Scenario): [number, number] => [STEP_MS[0] *
 
 /** "R2R as two models": the small model's token is discarded, the large one writes one token and returns. */
 export function specOf(scenario: Scenario, p = scenario.p): ChainSpec {
+  const { routing, commits } = pair(p);
   return {
-    routing: [
-      [1 - p, p],
-      [1, 0],
-    ],
-    commits: [
-      [1, 0],
-      [1, 0],
-    ],
+    routing,
+    commits,
     stepMs: stepMsOf(scenario),
     concurrency: scenario.concurrency,
     quantumMs: 0.1 * scenario.scale,

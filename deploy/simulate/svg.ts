@@ -9,9 +9,11 @@ export function colourOf(model: number): string {
   return COLOURS[(model - 1) % COLOURS.length] ?? INK;
 }
 
-const number = (value: number): string => String(Math.round(value * 100) / 100);
+/** A coordinate, to a hundredth. */
+export const number = (value: number): string => String(Math.round(value * 100) / 100);
 
-const escape = (content: string): string =>
+/** Text as XML wants it. */
+export const escape = (content: string): string =>
   content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 export function rect(

@@ -3,16 +3,7 @@ import { uniform } from '../../../core/random.ts';
 import type { Candidate } from '../../../scheduling/planner/index.ts';
 import { Arm } from '../../../scheduling/tuner/arm.ts';
 import { Trials } from '../../../scheduling/tuner/trials.ts';
-
-const candidate = (
-  name: string,
-  tokensPerSecond: number,
-  kind: 'eager' | 'look-ahead' = 'look-ahead',
-): Candidate => ({
-  name,
-  policies: [{ kind }, { kind }],
-  tokensPerSecond,
-});
+import { candidate } from './support/candidate.ts';
 
 describe('an arm', () => {
   it('has the mean and the variance of its windows, and forgets those of long ago', () => {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelEstimates } from '../../../scheduling/estimate/model-estimator.ts';
-import type { Candidate, PlanOutcome, PlanProblem, PlanSolver } from '../../../scheduling/planner/index.ts';
+import type { PlanOutcome, PlanProblem, PlanSolver } from '../../../scheduling/planner/index.ts';
 import { hasMoved, hasShareMoved, MATERIAL } from '../../../scheduling/tuner/moved.ts';
 import { SteadyCount } from '../../../scheduling/tuner/steady-count.ts';
 import { systemOf } from '../../../scheduling/tuner/system-of.ts';
 import { Tuner, type TunerInput } from '../../../scheduling/tuner/tuner.ts';
+import { candidate } from './support/candidate.ts';
 
 const home = (p: number, change: Partial<ModelEstimates> = {}): ModelEstimates => ({
   routing: [1 - p, p],
@@ -126,16 +127,6 @@ class HeldSolver implements PlanSolver {
     this.pending?.({ ok: false, error: new Error('no') });
   }
 }
-
-const candidate = (
-  name: string,
-  tokensPerSecond: number,
-  kind: 'eager' | 'look-ahead' = 'look-ahead',
-): Candidate => ({
-  name,
-  policies: [{ kind }, { kind }],
-  tokensPerSecond,
-});
 
 describe('the tuner', () => {
   const make = (): {

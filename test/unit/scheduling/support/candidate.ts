@@ -1,0 +1,12 @@
+import type { Candidate } from '../../../../scheduling/planner/index.ts';
+
+/** A candidate for two models with one policy for both. */
+export const candidate = (
+  name: string,
+  tokensPerSecond: number,
+  kind: 'eager' | 'look-ahead' = 'look-ahead',
+): Candidate => ({
+  name,
+  policies: [{ kind }, { kind }],
+  tokensPerSecond,
+});
