@@ -1,0 +1,1 @@
+"""One module per algorithm, each with `collect(args, pair, problems)` and `train(args)`."""
