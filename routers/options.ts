@@ -21,6 +21,7 @@ export interface OptionalNumber {
   kind: 'optional-number';
   min: number;
   max: number;
+  isInteger?: boolean;
 }
 
 /** One of a few words, the first by default. */
@@ -66,9 +67,12 @@ function readOption(
   }
   switch (spec.kind) {
     case 'number':
-    case 'optional-number':
-      if (typeof value === 'number' && value >= spec.min && value <= spec.max) return value;
-      throw must(`be a number from ${spec.min} to ${spec.max}`);
+    case 'optional-number': {
+      const isInteger = spec.kind === 'optional-number' && spec.isInteger === true;
+      const isInRange = typeof value === 'number' && value >= spec.min && value <= spec.max;
+      if (isInRange && (!isInteger || Number.isInteger(value))) return value;
+      throw must(`be ${isInteger ? 'an integer' : 'a number'} from ${spec.min} to ${spec.max}`);
+    }
     case 'choice':
       if (typeof value === 'string' && spec.words.includes(value)) return value;
       throw must(`be one of ${spec.words.join(', ')}`);

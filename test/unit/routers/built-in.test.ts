@@ -31,6 +31,20 @@ describe('r-stitch', () => {
     expect(rStitch(contextOf(GUEST)).onHandoff).toBe('keep');
   });
 
+  it('returns after maxSpanTokens tokens however unsure the guest is, and not before', () => {
+    const unsureAfter = (numSinceArrival: number) => [rowOf({ normalizedEntropy: 1, numSinceArrival })];
+    const guest = rStitch(contextOf(GUEST, { maxSpanTokens: 3 }));
+    expect([0, 1, 2, 3].map((count) => guest.route(unsureAfter(count))[0])).toEqual([0, 0, HOME, HOME]);
+    expect(guest.route(rowsWithEntropy(0))).toEqual([HOME]);
+    const single = rStitch(contextOf(GUEST, { maxSpanTokens: 1 }));
+    expect(single.route(rowsWithEntropy(0, 1, NaN))).toEqual([HOME, HOME, HOME]);
+    expect(rStitch(contextOf(HOME, { maxSpanTokens: 1 })).route(rowsWithEntropy(0, 1))).toEqual([0, GUEST]);
+    for (const maxSpanTokens of [0, 1.5, '1'])
+      expect(() => rStitch(contextOf(HOME, { maxSpanTokens }))).toThrow(
+        configError(/maxSpanTokens.*integer/),
+      );
+  });
+
   it('works for a home that is not model 1', () => {
     const context = { ...contextOf(2), home: 2 };
     expect(rStitch(context).route(rowsWithEntropy(0.5))).toEqual([1]);
