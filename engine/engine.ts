@@ -36,10 +36,13 @@ export interface StepRow {
   /** False for a part of a prompt that does not reach its end: nothing is sampled, no signals. */
   sample: boolean;
   sampling: SamplingParams;
+  /** What is wanted of this row, part of what is wanted of the step. Default: all of that. */
+  needs?: SignalNeeds;
 }
 
 export interface StepBatch {
   rows: readonly StepRow[];
+  /** What any of the rows wants. */
   needs: SignalNeeds;
 }
 

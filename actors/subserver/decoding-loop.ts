@@ -1,6 +1,6 @@
 import type { Timer } from '../../core/clock.ts';
 import { toTokenrailError } from '../../core/errors.ts';
-import type { RowResult, SignalNeeds, StepOutcome } from '../../engine/engine.ts';
+import type { RowResult, StepOutcome } from '../../engine/engine.ts';
 import type { QueueView } from '../../scheduling/index.ts';
 import { planBatch, type PlannedRow } from './batch-planner.ts';
 import type { SubserverContext } from './context.ts';
@@ -8,21 +8,7 @@ import { freeKv } from './ending.ts';
 import { failSafely } from './failing.ts';
 import { guarded } from './guarded.ts';
 import { commitStep } from './step-commit.ts';
-
-/** Union of what the routers of this model declared. */
-export function unionNeeds(needs: Iterable<SignalNeeds>): SignalNeeds {
-  const union: SignalNeeds = {};
-  for (const need of needs) {
-    if (need.topK !== undefined) union.topK = Math.max(union.topK ?? 0, need.topK);
-    if (need.hidden) union.hidden = true;
-    if (need.embedding) union.embedding = true;
-    if (need.logits) union.logits = true;
-    for (const head of need.heads ?? []) {
-      if (!union.heads?.some(({ file }) => file === head.file)) union.heads = [...(union.heads ?? []), head];
-    }
-  }
-  return union;
-}
+import { stepNeeds } from './step-needs.ts';
 
 /** Rows wait but none gets memory: something else must free it, and tells; this is the safety net. */
 const NO_MEMORY_RETRY_MS = 50;
@@ -30,7 +16,6 @@ const NO_MEMORY_RETRY_MS = 50;
 /** Loop 2: chooses rows when the policy says so, has the engine run them, commits what comes back. */
 export class DecodingLoop {
   private readonly context: SubserverContext;
-  private readonly needs: SignalNeeds;
   private readonly onStepEnd: () => void;
   private rows: PlannedRow[] | undefined;
   private stepStartedMs = 0;
@@ -44,7 +29,6 @@ export class DecodingLoop {
   constructor(context: SubserverContext, onStepEnd: () => void) {
     this.context = context;
     this.onStepEnd = onStepEnd;
-    this.needs = unionNeeds([...context.routers.values()].map((router) => router.needs));
     context.beacons.onNews = () => {
       if (this.hold) this.wake();
     };
@@ -168,14 +152,19 @@ export class DecodingLoop {
       rows.reduce((sum, { count }) => sum + count, 0),
     );
     this.announce(rows.length, estimator.stepMs(rows.length));
-    const batch = rows.map(({ request, past, count, isComplete }) => ({
+    const { needs, ofRow } = stepNeeds(
+      rows.map(({ request }) => request.init.router),
+      this.context.routers,
+    );
+    const batch = rows.map(({ request, past, count, isComplete }, i) => ({
       seq: request.seq,
       past,
       tokens: request.tokens.slice(past, past + count),
       sample: isComplete,
       sampling: request.init.sampling,
+      ...(ofRow?.[i] === undefined ? {} : { needs: ofRow[i] }),
     }));
-    engine.step({ rows: batch, needs: this.needs }, (outcome) => this.onDone(outcome));
+    engine.step({ rows: batch, needs }, (outcome) => this.onDone(outcome));
   }
 
   private onDone(outcome: StepOutcome): void {

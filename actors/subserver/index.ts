@@ -1,3 +1,3 @@
 export { createSubserver, Subserver } from './subserver.ts';
-export { unionNeeds } from './decoding-loop.ts';
+export { unionNeeds } from './step-needs.ts';
 export type { SubserverDeps, SubserverOptions } from './options.ts';

@@ -24,7 +24,19 @@ export function checkBatch(
   if (new Set(rows.map((row) => row.seq)).size < rows.length)
     throw illegal('a sequence occurs twice in one step');
   checkNeeds(needs, offered);
-  for (const row of rows) checkRow(row, info, lengths.get(row.seq) ?? 0);
+  for (const row of rows) {
+    checkRow(row, info, lengths.get(row.seq) ?? 0);
+    checkRowNeeds(row, needs);
+  }
+}
+
+/** What nobody computes for the step cannot be had for one of its rows. */
+function checkRowNeeds({ seq, needs }: StepRow, ofStep: SignalNeeds): void {
+  const stranger = needs?.heads?.find(({ file }) => !ofStep.heads?.some((head) => head.file === file));
+  if (stranger !== undefined)
+    throw illegal(`sequence ${seq} needs head ${stranger.file}, which the step does not`);
+  if ((needs?.topK ?? 0) > (ofStep.topK ?? 0))
+    throw illegal(`sequence ${seq} needs ${needs?.topK} logits, the step ${ofStep.topK ?? 0}`);
 }
 
 function checkNeeds(needs: SignalNeeds, { topK, heads }: OfferedSignals): void {

@@ -61,12 +61,13 @@ export class WorkerCore {
       const areFinite = outputs.areFinite(firstToken, row.tokens.length);
       firstToken += row.tokens.length;
       if (!areFinite) return failedRow(row.seq);
-      return position < 0 ? unsampledRow(row.seq) : sampledRow(row, outputs, position, needs, this.context);
+      if (position < 0) return unsampledRow(row.seq);
+      return sampledRow(row, outputs, position, row.needs ?? needs, this.context);
     });
     if (needs.heads === undefined)
       return { rows: results, timing: { runMs, totalMs: stepNowMs() - startMs } };
     const headStartMs = stepNowMs();
-    scoreRows(this.model.heads, needs, results, firstPositions, outputs);
+    scoreRows(this.model.heads, needs, rows, results, firstPositions, outputs);
     const headMs = stepNowMs() - headStartMs;
     return { rows: results, timing: { runMs: runMs + headMs, headMs, totalMs: stepNowMs() - startMs } };
   }

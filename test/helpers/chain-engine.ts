@@ -104,7 +104,7 @@ export class ChainEngine implements Engine {
       else
         onDone({
           ok: true,
-          rows: batch.rows.map((row) => this.run(row, batch.needs)),
+          rows: batch.rows.map((row) => this.run(row, row.needs ?? batch.needs)),
           timing: { runMs: durationMs, totalMs: durationMs },
         });
     });

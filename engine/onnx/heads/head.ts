@@ -1,6 +1,6 @@
 import { Int64Scratch } from '../runtime/int64-scratch.ts';
 import type { Feeds, Session } from '../runtime/ort-session.ts';
-import type { StepOutputs } from '../runtime/step-outputs.ts';
+import type { HeadMatrices } from '../runtime/step-outputs.ts';
 import { HEAD_IO } from './head-graph.ts';
 import type { HeadShape } from './head-layout.ts';
 
@@ -19,11 +19,10 @@ export class Head {
   }
 
   /**
-   * One score per position of the run.
-   * @param sampled the token of each position, in order; any id where none was sampled
+   * One score per row.
+   * @param sampled the token that was sampled of each row, in order
    */
-  score(outputs: Pick<StepOutputs, 'matrices'>, sampled: readonly number[]): Float32Array {
-    const { hidden, topValues } = outputs.matrices(sampled.length);
+  score({ hidden, topValues }: HeadMatrices, sampled: readonly number[]): Float32Array {
     const feeds: Feeds = { [HEAD_IO.hidden]: hidden };
     if (this.shape.topK > 0) feeds[HEAD_IO.topValues] = topValues;
     if (this.shape.usesEmbedding) feeds[HEAD_IO.sampled] = this.idsOf(sampled);

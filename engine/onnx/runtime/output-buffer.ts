@@ -1,4 +1,4 @@
-import type { RawTensor } from './ort-session.ts';
+import { float32Tensor, type RawTensor } from './ort-session.ts';
 
 /** A growing buffer for one graph output of shape [1, count, width], with its tensors kept per count. */
 export class OutputBuffer {
@@ -30,10 +30,18 @@ export class OutputBuffer {
     return tensor;
   }
 
-  /** The first entries as a matrix [count, width], for another graph to read; holds until the next run. */
-  matrix(count: number): RawTensor {
-    const data = this.buffer.subarray(0, count * this.width);
-    return { type: this.type, dims: [count, this.width], data, location: 'cpu' };
+  /**
+   * These entries of numbers as a matrix [entries, width], for another graph to read; holds until the next run. Where
+   * they lie in order from the first one on nothing is copied.
+   */
+  matrix(entries: readonly number[]): RawTensor {
+    const { width } = this;
+    const areFirst = entries.every((entry, i) => entry === i);
+    const data = areFirst
+      ? (this.buffer as Float32Array).subarray(0, entries.length * width)
+      : new Float32Array(entries.length * width);
+    if (!areFirst) entries.forEach((entry, i) => data.set(this.floats(entry), i * width));
+    return float32Tensor(data, [entries.length, width]);
   }
 
   /** Takes over a result that the runtime allocated itself. */

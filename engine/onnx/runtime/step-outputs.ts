@@ -11,6 +11,12 @@ export interface PositionSignals {
   paddedMass: number;
 }
 
+/** One row per position: [positions, hidden] and [positions, k]. */
+export interface HeadMatrices {
+  hidden: RawTensor;
+  topValues: RawTensor;
+}
+
 /**
  * The tensors that runs write their results to; shared by all graphs of a model, since only one runs at a
  * time. Positions are those asked for in the run, tokens all that were fed, both in the order of the rows.
@@ -77,9 +83,12 @@ export class StepOutputs {
     return true;
   }
 
-  /** What heads read of the first `count` positions, where it lies: [count, hidden] and [count, k]. */
-  matrices(count: number): { hidden: RawTensor; topValues: RawTensor } {
-    return { hidden: this.hiddenBuffer.matrix(count), topValues: this.topValuesBuffer.matrix(count) };
+  /** What heads read of these positions. */
+  matrices(positions: readonly number[]): HeadMatrices {
+    return {
+      hidden: this.hiddenBuffer.matrix(positions),
+      topValues: this.topValuesBuffer.matrix(positions),
+    };
   }
 
   /** A view; copy it before the next run. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { HeadSpec } from '../../../engine/engine.ts';
+import type { HeadSpec, SignalNeeds } from '../../../engine/engine.ts';
+import { checkBatch } from '../../../engine/onnx/step-validation.ts';
 import {
   ARCHITECTURE,
   classifierTensors,
@@ -94,6 +95,52 @@ describe('heads beside a model', () => {
     const { rows, timing } = core.step([rowOf(0, 0, [5, 6])], {});
     expect(sampled(rows[0]).scores).toBeUndefined();
     expect(timing.headMs).toBeUndefined();
+  });
+
+  it('run over the rows that ask for them alone, with the scores of a step in which all do', () => {
+    const heads = writtenAll();
+    const [first, second, third] = heads;
+    const core = openCore(modelDir, { needs: { heads } });
+    const prompts = [[5, 6, 7], [9, 10, 11, 12], [20], [8, 7]];
+    const all = core.step(
+      prompts.map((ids, i) => rowOf(i, 0, ids)),
+      { heads },
+    );
+    const wanted = [[third], [], [first, third], undefined];
+    const mixed = core.step(
+      prompts.map((ids, i) => ({
+        ...rowOf(10 + i, 0, ids),
+        ...(wanted[i] === undefined ? {} : { needs: { heads: wanted[i] } }),
+      })),
+      { heads, topK: 4 },
+    );
+    mixed.rows.map(sampled).forEach((row, i) => {
+      const files = (wanted[i] ?? heads).map(({ file }) => file);
+      expect(Object.keys(row.scores ?? {}).sort()).toEqual([...files].sort());
+      for (const file of files)
+        expect(row.scores?.[file]).toBeCloseTo(sampled(all.rows[i]).scores?.[file] ?? NaN, 5);
+      // What was not asked for is not copied either.
+      expect(row.topValues?.length).toBe(wanted[i] === undefined ? 4 : undefined);
+    });
+    expect(second.file).not.toBe(first.file);
+  });
+
+  it('are refused for a row where the step does not run them', () => {
+    const [first, second] = writtenAll();
+    const offered = { topK: 64, heads: [first.file, second.file] };
+    const info = openCore(modelDir, {}).info;
+    const check = (needs: SignalNeeds) => (): void =>
+      checkBatch(
+        { rows: [{ ...rowOf(3, 0, [5]), needs }], needs: { heads: [first], topK: 4 } },
+        info,
+        new Map(),
+        offered,
+      );
+    expect(check({ heads: [first], topK: 4 })).not.toThrow();
+    expect(check({ heads: [second] })).toThrow(
+      `sequence 3 needs head ${second.file}, which the step does not`,
+    );
+    expect(check({ topK: 5 })).toThrow('sequence 3 needs 5 logits, the step 4');
   });
 
   it('pass through the worker; one that was not declared is refused before the step', async () => {

@@ -49,7 +49,7 @@ function headOf(
       topValues: matrix(rows.map(({ topValues }) => topValues)),
     });
     const scores = head?.score(
-      { matrices },
+      matrices(),
       rows.map(({ sampled }) => sampled),
     );
     return [...(scores ?? [])];
