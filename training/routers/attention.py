@@ -79,10 +79,23 @@ class GrowingLayer(DynamicLayer):
         super().batch_select_indices(indices)
         self._room = None
 
+    def forked(self, rows: Tensor, positions: int) -> GrowingLayer:
+        """A layer with copies of some rows (one may occur more than once), cut to the first positions."""
+        copy = GrowingLayer()
+        copy.update(self.keys[rows, :, :positions], self.values[rows, :, :positions])
+        return copy
+
 
 def new_cache() -> Cache:
     """An empty cache for one batch."""
     return Cache(layer_class_to_replicate=GrowingLayer)
+
+
+def forked_cache(cache: Cache, rows: Tensor, positions: int) -> Cache:
+    """A cache of copies of some rows, cut to the first positions."""
+    copy = new_cache()
+    copy.layers = [layer.forked(rows, positions) for layer in cache.layers]
+    return copy
 
 
 def register() -> None:

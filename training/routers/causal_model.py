@@ -48,6 +48,13 @@ class CausalModel:
         ids = self.module.generation_config.eos_token_id
         return set() if ids is None else set(ids) if isinstance(ids, list) else {int(ids)}
 
+    @property
+    def has_full_attention(self) -> bool:
+        """Whether every layer sees all positions, so that masked ones in between change nothing."""
+        config = self.module.config
+        kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
+        return kinds == {"full_attention"} and not getattr(config, "sliding_window", None)
+
     @torch.no_grad()
     def states(self, ids: Tensor, mask: Tensor, positions: Tensor, cache: Cache | None = None) -> Tensor:
         """Final normalised states [rows, tokens, hidden].

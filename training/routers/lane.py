@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from training.routers.attention import new_cache
+from training.routers.attention import forked_cache, new_cache
 from training.routers.causal_model import CausalModel
 
 
@@ -27,10 +28,34 @@ class Lane:
 
     def feed(self, tokens: Tensor) -> None:
         """Appends one token per row, [rows]."""
-        self._mask = torch.cat([self._mask, torch.ones_like(self._mask[:, :1])], 1)
-        states = self.model.states(tokens[:, None], self._mask, self._next[:, None], self._cache)
-        self._next = self._next + 1
+        self.extend(tokens[:, None])
+
+    def extend(self, tokens: Tensor) -> None:
+        """Appends some tokens per row, [rows, n] with n >= 1."""
+        count = tokens.shape[1]
+        self._mask = torch.cat([self._mask, torch.ones_like(tokens)], 1)
+        positions = self._next[:, None] + torch.arange(count, device=tokens.device)
+        states = self.model.states(tokens, self._mask, positions, self._cache)
+        self._next = self._next + count
         self._set(states[:, -1])
+
+    def fork(self, rows: Tensor, lengths: Tensor, tokens: Tensor) -> Lane:
+        """Another lane that goes on from prefixes of this one's rows, without reading them again.
+
+        rows: which row each new one copies; lengths: how many of its tokens (not more than it has); tokens:
+        the one that each is fed then. Positions between a prefix and its token are masked, so the model needs
+        attention over all positions (`has_full_attention`).
+        """
+        lane = copy.copy(self)
+        padding = (self._mask.cumsum(1) == 0).sum(1)
+        ends = padding[rows] + lengths
+        positions = int(ends.max())
+        lane._cache = forked_cache(self._cache, rows, positions)
+        seen = torch.arange(positions, device=ends.device)[None] < ends[:, None]
+        lane._mask = self._mask[rows, :positions] * seen
+        lane._next = lengths.clone()
+        lane.feed(tokens)
+        return lane
 
     def keep(self, rows: Tensor) -> None:
         """Forgets all rows but these."""

@@ -35,6 +35,13 @@ class Pair:
         """Ids of a text alone, without any token that the tokenizer would put around it."""
         return list(self.tokenizer.encode(text, add_special_tokens=False))
 
+    def draft_ids(self, solution: str | None) -> list[int] | None:
+        """A reference solution as the answer that a model might write, with the end token."""
+        if solution is None:
+            return None
+        end = self.tokenizer.eos_token_id
+        return self.answer_ids(solution) + ([] if end is None else [end])
+
     def text(self, ids: Sequence[int]) -> str:
         """Ids as text, without special tokens."""
         return self.tokenizer.decode(list(ids), skip_special_tokens=True)

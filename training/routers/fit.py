@@ -1,0 +1,93 @@
+"""Fits a network of one logit per row to labels, keeping the state of the best held-out loss."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+Batch = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """learning_rate: peak of AdamW's, falling to 0 as a cosine. patience: epochs without a better held-out loss."""
+
+    learning_rate: float = 1e-3
+    weight_decay: float = 5e-4
+    batch_rows: int = 1024
+    epochs: int = 30
+    patience: int = 10
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """epochs: how many ran; best: the one kept, from 1; loss: its held-out loss."""
+
+    epochs: int
+    best: int
+    loss: float
+
+
+def fit(
+    network: nn.Module,
+    logits_of: Callable[[Batch], Tensor],
+    epoch: Callable[[random.Random], Iterable[Batch]],
+    held_out: list[Batch],
+    positive_weight: float,
+    options: FitOptions,
+    steps_per_epoch: int,
+    report: Callable[[str], None] = print,
+) -> Fitted:
+    """Minimises the binary cross-entropy of `logits_of(batch)` against `batch["label"]`.
+
+    epoch: the training rows once, in random order. The network ends in the best state.
+    """
+    rng = random.Random(options.seed)
+    torch.manual_seed(options.seed)
+    weight = torch.tensor(positive_weight)
+    optimiser = torch.optim.AdamW(
+        network.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay
+    )
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, options.epochs * steps_per_epoch)
+    best, best_loss, best_state = 0, float("inf"), network.state_dict()
+    for number in range(1, options.epochs + 1):
+        network.train()
+        for batch in epoch(rng):
+            loss = F.binary_cross_entropy_with_logits(
+                logits_of(batch), batch["label"].float(), pos_weight=weight
+            )
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()
+            optimiser.step()
+            schedule.step()
+        held_out_loss = mean_loss(network, logits_of, held_out, weight)
+        report(f"epoch {number}: held-out loss {held_out_loss:.5f}")
+        if held_out_loss < best_loss:
+            best, best_loss, best_state = number, held_out_loss, copy.deepcopy(network.state_dict())
+        if number - best >= options.patience:
+            break
+    network.load_state_dict(best_state)
+    network.eval()
+    return Fitted(number, best, best_loss)
+
+
+@torch.no_grad()
+def mean_loss(
+    network: nn.Module, logits_of: Callable[[Batch], Tensor], batches: Iterable[Batch], weight: Tensor
+) -> float:
+    """Mean weighted loss over all rows."""
+    network.eval()
+    total = rows = 0.0
+    for batch in batches:
+        total += F.binary_cross_entropy_with_logits(
+            logits_of(batch), batch["label"].float(), pos_weight=weight, reduction="sum"
+        ).item()
+        rows += len(batch["label"])
+    return total / rows

@@ -1,0 +1,118 @@
+"""Fits R2R's network to collected rows."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from training.routers.fit import Batch, FitOptions, Fitted, fit
+from training.routers.r2r_network import DivergenceClassifier
+from training.routers.rules.r2r import positive_weight
+from training.routers.store import Rows
+
+# Of ten questions one is held out: for the choice of the epoch and for thresholds by recall or share.
+HELD_OUT_OF = 10
+_LEAST_SCALE = 1e-3
+
+
+@dataclass(frozen=True)
+class Survey:
+    """One pass over all rows: class counts of the training part, means and scales of its features."""
+
+    negatives: int
+    positives: int
+    inputs: Tensor
+    top: Tensor
+    held_out: list[Batch]
+
+
+def is_held_out(batch: Batch) -> Tensor:
+    """Which rows belong to held-out questions, [rows]."""
+    return batch["group"] % HELD_OUT_OF == 0
+
+
+def survey(rows: Rows, embedding: Tensor) -> Survey:
+    """Raises ValueError if the training part lacks one of the classes, or nothing is held out."""
+    counts = [0, 0]
+    inputs, top = _Moments(), _Moments()
+    held_out: list[Batch] = []
+    for shard in rows.shards():
+        away = is_held_out(shard)
+        held_out.append({name: values[away] for name, values in shard.items()})
+        part = {name: values[~away] for name, values in shard.items()}
+        positives = int((part["label"] == 1).sum())
+        counts[1] += positives
+        counts[0] += len(part["label"]) - positives
+        inputs.add(torch.cat([part["hidden"].float(), embedding[part["sampled"].long()]], 1))
+        top.add(part["top"].float())
+    if 0 in counts:
+        raise ValueError(f"{counts[1]} divergent and {counts[0]} other rows: both are needed, collect more")
+    if not any(len(part["label"]) for part in held_out):
+        raise ValueError("no question is held out: collect more")
+    return Survey(counts[0], counts[1], inputs.mean_and_scale(), top.mean_and_scale(), held_out)
+
+
+class _Moments:
+    def __init__(self) -> None:
+        self._count = 0
+        self._sum: Tensor | float = 0.0
+        self._squares: Tensor | float = 0.0
+
+    def add(self, values: Tensor) -> None:
+        values = values.double()
+        self._count += len(values)
+        self._sum = self._sum + values.sum(0)
+        self._squares = self._squares + values.square().sum(0)
+
+    def mean_and_scale(self) -> Tensor:
+        mean = self._sum / self._count
+        variance = (self._squares / self._count - mean.square()).clamp(min=0)
+        return torch.stack([mean, variance.sqrt().clamp(min=_LEAST_SCALE)]).float()
+
+
+def train_network(
+    rows: Rows,
+    embedding: Tensor,
+    widths: Sequence[int],
+    recall_factor: float,
+    dropout: float,
+    options: FitOptions,
+) -> tuple[DivergenceClassifier, Survey, Fitted]:
+    """A network of raw features in its best state. Training sees standardised ones; the scales are folded in."""
+    seen = survey(rows, embedding)
+    torch.manual_seed(options.seed)
+    network = DivergenceClassifier(embedding.shape[1], seen.top.shape[1], widths, dropout)
+
+    def logits_of(batch: Batch) -> Tensor:
+        raw = torch.cat([batch["hidden"].float(), embedding[batch["sampled"].long()]], 1)
+        scaled = (raw - seen.inputs[0]) / seen.inputs[1]
+        hidden, sampled = scaled.split(embedding.shape[1], 1)
+        return network(hidden, sampled, (batch["top"].float() - seen.top[0]) / seen.top[1])
+
+    def epoch(rng: random.Random) -> Iterator[Batch]:
+        for batch in rows.shuffled(options.batch_rows, rng):
+            kept = ~is_held_out(batch)
+            if kept.any():
+                yield {name: values[kept] for name, values in batch.items()}
+
+    weight = positive_weight(seen.negatives, seen.positives, recall_factor)
+    # The held-out rows of a batch are left out of it, so the batches of an epoch are those of all rows.
+    steps = -(-(seen.negatives + seen.positives + _count(seen.held_out)) // options.batch_rows)
+    fitted = fit(network, logits_of, epoch, seen.held_out, weight, options, steps)
+    network.fold_standardisation(seen.inputs, seen.top)
+    return network, seen, fitted
+
+
+def _count(batches: list[Batch]) -> int:
+    return sum(len(batch["label"]) for batch in batches)
+
+
+@torch.no_grad()
+def scores_of(network: DivergenceClassifier, embedding: Tensor, batch: Batch) -> Tensor:
+    """Divergence probability of rows, [rows]."""
+    embedded = embedding[batch["sampled"].long()]
+    return network(batch["hidden"].float(), embedded, batch["top"].float()).sigmoid()
