@@ -24,6 +24,9 @@ export const builtInRouters: ReadonlyMap<string, RouterFactory> = new Map([
   ['simulated', simulatedRouter],
 ]);
 
+/** Those of them that decide by a trained network, whose file option `head` names. */
+export const routersWithHead: ReadonlySet<string> = new Set(['r2r', 'citer', 'co-llm']);
+
 /**
  * The factory that a router entry's `use` means: a built-in name, or the path of a module (`.ts`, `.js`,
  * `.mjs`, `.mts`; relative to `baseDir`) whose default export is a factory.

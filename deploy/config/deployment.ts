@@ -3,6 +3,7 @@ import type { Deployment } from '../../core/deployment.ts';
 import { TokenrailError } from '../../core/errors.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { LoadedConfig } from './load.ts';
+import { withHeadDigests } from './head-files.ts';
 import { resolveModels } from './models.ts';
 import type { ResolvedModel } from './models.ts';
 import { suggestion } from './names.ts';
@@ -32,7 +33,21 @@ function requireKnown(key: string, name: string, known: readonly string[]): void
     throw invalid(key, `"${name}" is not one of ${known.join(', ')}${suggestion(name, known)}`);
 }
 
-function checkModels(models: readonly ResolvedModel[]): void {
+/** What a simulated engine imitates says nothing about a model that runs. */
+function checkSimulatedIsUsed(config: Config, models: readonly ResolvedModel[]): void {
+  for (const { name, engine, id } of models) {
+    if (engine === 'onnx' && config.models?.[id - 1]?.simulated !== undefined)
+      throw invalid('simulated', `model "${name}" has engine: onnx, and needs engine: simulated beside it`);
+  }
+  const isUsed = models.some(
+    ({ engine, id }) => engine === 'simulated' && config.models?.[id - 1]?.simulated === undefined,
+  );
+  if (config.simulated !== undefined && !isUsed)
+    throw invalid('simulated', 'is given for all models, but none with engine: simulated goes by it');
+}
+
+function checkModels(config: Config, models: readonly ResolvedModel[]): void {
+  checkSimulatedIsUsed(config, models);
   for (const model of models) {
     if (model.engine === 'simulated' && model.simulated === undefined) {
       throw invalid('simulated', `model "${model.name}" has engine: simulated, but no step-ms`);
@@ -52,7 +67,10 @@ function canonical(value: unknown): string {
   );
 }
 
-/** What processes must agree on, hashed. Paths, ports and thread counts may differ from machine to machine. */
+/**
+ * What processes must agree on, hashed. Paths, ports and thread counts may differ from machine to machine.
+ * @param deployment with the content of files that must be the same
+ */
 export function hashDeployment(deployment: Deployment): string {
   return createHash('sha256').update(canonical(deployment)).digest('hex').slice(0, 16);
 }
@@ -69,18 +87,21 @@ export function resolveConfig(loaded: LoadedConfig): ResolvedConfig {
   for (const name of Object.keys(config.replicas)) requireKnown('replicas', name, names);
   const homeName = config.home ?? names[0] ?? '';
   requireKnown('home', homeName, names);
-  const { routers, defaultRouter } = resolveRouters(config, models.length);
+  const home = models[names.indexOf(homeName)];
+  if (home === undefined) throw invalid('home', `"${homeName}" is no model`);
+  const { routers, defaultRouter } = resolveRouters(config, models.length, home);
   const routerIds = routers.map((router) => router.id);
   requireUnique('routers', routerIds);
   requireKnown('router', defaultRouter, routerIds);
   requireUnique('served-model-name', config.servedModelName);
-  checkModels(models);
+  checkModels(config, models);
   const deployment: Deployment = {
     namespace: config.namespace,
     models: models.map(({ id, name }) => ({ id, name })),
-    home: names.indexOf(homeName) + 1,
+    home: home.id,
     routers,
     defaultRouter,
   };
-  return deepFreeze({ config, deployment, configHash: hashDeployment(deployment), models, routersBaseDir });
+  const configHash = hashDeployment({ ...deployment, routers: withHeadDigests(routers, routersBaseDir) });
+  return deepFreeze({ config, deployment, configHash, models, routersBaseDir });
 }

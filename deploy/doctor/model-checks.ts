@@ -7,7 +7,7 @@ import { readCheckpointFacts } from '../checkpoint-facts.ts';
 import { formatBytes, formatCount } from '../cli/format.ts';
 import { embeddedModels, weightBytes } from '../config/models.ts';
 import type { ResolvedModel } from '../config/models.ts';
-import { loadRouters } from '../load-routers.ts';
+import { checkRouters } from '../start-up-checks.ts';
 import { checkVocabularies } from '../vocabulary-check.ts';
 import { ok } from './check.ts';
 import type { Check } from './check.ts';
@@ -58,9 +58,9 @@ export const vocabularyCheck: Check = {
 
 export const routerCheck: Check = {
   name: 'routers',
-  fix: 'correct the entry of the router in the configuration',
+  fix: orMendFiles('correct the entry of the router in the configuration'),
   run: async (resolved) => {
-    for (const { id } of resolved.models) await loadRouters(resolved, id);
+    await checkRouters(resolved, checkVocabularies(resolved.models).maskIdsFrom);
     return ok(resolved.deployment.routers.map(({ id }) => id).join(', '));
   },
 };

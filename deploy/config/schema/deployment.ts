@@ -72,12 +72,12 @@ export const deploymentShape = {
     placeholder: 'LIST',
     help: 'Routers that requests may ask for: id, use (a built-in name or the path of a module) and options. In the file only.',
     defaultText:
-      'r-stitch with threshold 0.02, always-small, always-large, random; always-small alone for one model',
+      'r-stitch with threshold 0.02, always-small, always-large, random; r2r, citer and co-llm where the home is the embedded small model; ensemble for three models and more; always-small alone for one model',
   }),
   router: field(nameSchema.optional(), {
     section,
     placeholder: 'ID',
-    help: 'The router of requests that name none.',
+    help: 'The router of requests that name none: an id from "routers", or, where that is not given, any built-in one.',
     defaultText: 'the first router',
   }),
   threshold: field(z.number().optional(), {

@@ -14,7 +14,7 @@ describe('the deployment', () => {
       { id: 2, name: 'large' },
     ]);
     expect(deployment).toMatchObject({ home: 1, defaultRouter: 'r-stitch', namespace: 'tokenrail' });
-    expect(deployment.routers.map(({ id }) => id)).toEqual([
+    expect(deployment.routers.map(({ id }) => id).slice(0, 4)).toEqual([
       'r-stitch',
       'always-small',
       'always-large',
