@@ -3,7 +3,7 @@ import { TokenrailError } from '../../core/errors.ts';
 import { modelNotFound } from './model-not-found.ts';
 
 /** Between a served name and a router's id in the field `model`. */
-const SEPARATOR = ':';
+export const SEPARATOR = ':';
 
 /**
  * The router of a request: the field `router`, else what follows a served name in `model` (`tokenrail:r2r`, for

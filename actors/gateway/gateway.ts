@@ -15,6 +15,7 @@ import { FailureLog } from './metrics/failure-log.ts';
 import { GatewayMetrics } from './metrics/gateway-metrics.ts';
 import { BusIntake } from './nats/intake.ts';
 import { parseGenerationRequest } from './openai/schema.ts';
+import { ModelList } from './model-list.ts';
 import {
   resolveGatewayOptions,
   type GatewayDeps,
@@ -176,11 +177,14 @@ class GatewayActor implements Gateway {
 
   private makeServer(): FastifyInstance {
     const { settings, deps } = this;
-    const { servedModelNames, retryAfterSeconds, keepAliveMs, maxStreamBufferBytes } = settings;
+    const { retryAfterSeconds, keepAliveMs, maxStreamBufferBytes } = settings;
     const app = createHttpServer({ ...settings, logger: deps.logger });
     addServiceRoutes(app, {
-      servedModelNames,
-      createdSeconds: Math.floor(deps.clock.epochMs() / 1000),
+      models: new ModelList({
+        ...settings,
+        createdSeconds: Math.floor(deps.clock.epochMs() / 1000),
+        maxModelLenTokens: () => this.fleet.maxModelLenTokens(),
+      }),
       version: packageVersion(),
       readiness: () => this.readiness(),
       registry: this.metrics.registry,
@@ -191,7 +195,6 @@ class GatewayActor implements Gateway {
           this.fleet,
         ),
       retryAfterSeconds,
-      maxModelLenTokens: () => this.fleet.maxModelLenTokens(),
     });
     const { service } = this;
     const stream = { clock: deps.clock, keepAliveMs, maxBufferBytes: maxStreamBufferBytes };

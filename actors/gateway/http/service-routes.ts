@@ -1,20 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
-import { modelNotFound } from '../model-not-found.ts';
+import type { ModelList } from '../model-list.ts';
 import type { ServerInfo } from '../server-info.ts';
 import type { Readiness } from '../readiness.ts';
 import { PATHS } from './paths.ts';
 
 export interface ServiceRoutesOptions {
-  servedModelNames: readonly string[];
-  /** Seconds since the epoch at which the gateway started. */
-  createdSeconds: number;
+  models: ModelList;
   version: string;
   readiness: () => Readiness;
   registry: Registry;
   serverInfo: () => ServerInfo;
   retryAfterSeconds: number;
-  maxModelLenTokens: () => number | undefined;
 }
 
 /** Models, health, version, how the replicas schedule themselves, and metrics. */
@@ -36,19 +33,9 @@ export function addServiceRoutes(app: FastifyInstance, options: ServiceRoutesOpt
   });
 }
 
-function addModelRoutes(app: FastifyInstance, options: ServiceRoutesOptions): void {
-  const card = (id: string): object => ({
-    id,
-    object: 'model',
-    created: options.createdSeconds,
-    owned_by: 'tokenrail',
-    root: options.servedModelNames[0],
-    max_model_len: options.maxModelLenTokens() ?? null,
-  });
-  app.get(PATHS.models[1], () => ({ object: 'list', data: options.servedModelNames.map(card) }));
-  app.get<{ Params: { '*': string } }>(PATHS.model[1], (request, reply) => {
-    const name = request.params['*'];
-    if (!options.servedModelNames.includes(name)) throw modelNotFound(name);
-    return reply.send(card(name));
-  });
+function addModelRoutes(app: FastifyInstance, { models }: ServiceRoutesOptions): void {
+  app.get(PATHS.models[1], () => ({ object: 'list', data: models.all() }));
+  app.get<{ Params: { '*': string } }>(PATHS.model[1], (request, reply) =>
+    reply.send(models.get(request.params['*'])),
+  );
 }
