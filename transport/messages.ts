@@ -1,7 +1,9 @@
 import type { EndReason, ModelId, RequestLimits, SamplingParams } from '../core/request.ts';
 import type { Beacon, Heartbeat, PlanMessage } from './load-messages.ts';
+import type { RecordEnd, StepRecord } from './record-messages.ts';
 
 export type * from './load-messages.ts';
+export type * from './record-messages.ts';
 
 /** Version of the wire protocol. A frame of another version is counted and dropped. */
 export const PROTOCOL_VERSION = 1;
@@ -191,6 +193,8 @@ export type Message =
   | Beacon
   | PlanMessage
   | Heartbeat
-  | Probe;
+  | Probe
+  | StepRecord
+  | RecordEnd;
 
 export type MessageKind = Message['kind'];

@@ -60,6 +60,16 @@ export class Subjects {
     return `${this.ns}.hb.>`;
   }
 
+  /** Records of the steps of a model, where the deployment records. */
+  record(model: string): string {
+    return `${this.ns}.record.${encodeToken(model)}`;
+  }
+
+  /** Every record of the namespace (a wildcard subject). */
+  allRecords(): string {
+    return `${this.ns}.record.*`;
+  }
+
   /** An inbox below which each tag is a subject of its own. */
   inbox(role: InboxRole, id: string, tag: string): string {
     return `${this.ns}.inbox.${role}.${encodeToken(id)}.${encodeToken(tag)}`;

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { ERROR_TABLE, type ErrorCode } from '../../core/errors.ts';
-import { END_REASONS, type EndReason } from '../../core/request.ts';
 import type {
   Abort,
   Admit,
@@ -27,38 +26,26 @@ import type {
   TokenOrigins,
   Tokens,
 } from '../../transport/messages.ts';
+import {
+  algo,
+  count,
+  duration,
+  endReason,
+  fieldName,
+  maybe,
+  model,
+  noUndefined,
+  record,
+  ridArbitrary,
+  sampling,
+  text,
+  tokenId,
+  tokensArbitrary,
+  wireNameArbitrary,
+} from './field-arbitraries.ts';
+import { recordEndArbitrary, stepRecordArbitrary } from './record-arbitraries.ts';
 
 /** fast-check arbitraries of every message that the wire protocol allows. */
-
-/** Plain objects, as the decoder makes them: fast-check mixes in objects without a prototype otherwise. */
-const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
-  fc.record<T, keyof T>(model, { noNullPrototype: true });
-
-const idChars = fc.constantFrom(...'ABCXYZabcxyz0189-_');
-const nameChars = fc.constantFrom(...'ABCxyz019-_.:/@>*$!~');
-export const ridArbitrary = fc.string({ unit: idChars, minLength: 1, maxLength: 64 });
-export const wireNameArbitrary = fc.string({ unit: nameChars, minLength: 1, maxLength: 128 });
-const fieldName = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_.-]{0,20}$/);
-const text = fc.string({ unit: 'grapheme', maxLength: 60 });
-
-const model = fc.integer({ min: 1, max: 255 });
-const count = fc.oneof(fc.integer({ min: 0, max: 3000 }), fc.integer({ min: 0, max: 0xffff_ffff }));
-const duration = fc.double({ min: 0, max: 1e9, noNaN: true }).map((value) => value + 0);
-const tokenId = fc.oneof(fc.integer({ min: 0, max: 151_935 }), fc.integer({ min: 0, max: 0x7fff_ffff }));
-
-/** Both wire forms of token ids are met: lists below 16, packed bytes from there. */
-export const tokensArbitrary = fc.oneof(
-  fc.array(tokenId, { maxLength: 20 }),
-  fc.array(tokenId, { minLength: 14, maxLength: 18 }),
-  fc.array(tokenId, { maxLength: 400 }),
-);
-
-const noUndefined = <T extends object>(value: T): T =>
-  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
-
-/** An optional field: absent, or one of `values`. */
-const maybe = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
-  fc.option(values, { nil: undefined });
 
 const originsOf = (length: number): fc.Arbitrary<TokenOrigins> =>
   record({
@@ -69,13 +56,7 @@ const originsOf = (length: number): fc.Arbitrary<TokenOrigins> =>
 export const initArbitrary = (maxPromptLen: number): fc.Arbitrary<RequestInit> =>
   record({
     promptLen: fc.integer({ min: 0, max: maxPromptLen }),
-    sampling: record({
-      temperature: duration,
-      topP: fc.double({ min: Number.MIN_VALUE, max: 1, noNaN: true }),
-      topK: fc.oneof(fc.constant(-1), fc.integer({ min: 1, max: 200_000 })),
-      minP: fc.double({ min: 0, max: 1, noNaN: true }).map((value) => value + 0),
-      seed: fc.oneof(fc.maxSafeInteger(), fc.constantFrom(2 ** 63, -(2 ** 62), 0)),
-    }),
+    sampling,
     limits: record({
       maxTokens: fc.integer({ min: 1, max: 1_000_000 }),
       stopIds: fc.array(tokenId, { maxLength: 30 }),
@@ -84,25 +65,12 @@ export const initArbitrary = (maxPromptLen: number): fc.Arbitrary<RequestInit> =
     configHash: maybe(wireNameArbitrary),
   }).map(noUndefined);
 
-const endReason = fc.constantFrom<EndReason>(...END_REASONS);
 const errorCode = fc.constantFrom(...(Object.keys(ERROR_TABLE) as ErrorCode[]));
 const head = { rid: ridArbitrary, term: count };
 const home: fc.Arbitrary<HomeAddress> = record({ model, replica: wireNameArbitrary });
 const peerLoc: fc.Arbitrary<PeerLoc> = record({ model, loc: count, replica: maybe(wireNameArbitrary) }).map(
   noUndefined,
 );
-const algoValue = fc.oneof(
-  fc.double().map((value) => value + 0),
-  fc.integer(),
-  text,
-  fc.boolean(),
-  fc.array(
-    fc.double().map((value) => value + 0),
-    { maxLength: 8 },
-  ),
-);
-const algo = fc.dictionary(fieldName, algoValue, { maxKeys: 6, noNullPrototype: true });
-
 const admit = tokensArbitrary.chain((tokens) =>
   record({
     kind: fc.constant<Admit['kind']>('admit'),
@@ -286,6 +254,8 @@ export const messageArbitraries: {
     scheduling: maybe(scheduling),
   }).map(noUndefined),
   probe: record({ kind: fc.constant<Probe['kind']>('probe') }),
+  'step-record': stepRecordArbitrary,
+  'record-end': recordEndArbitrary,
 };
 
 /** Any message of any kind. */

@@ -4,6 +4,7 @@ import { abortCodec, probeCodec, releaseCodec } from './control.ts';
 import { needsPrefixCodec, peerReqCodec, progressCodec } from './handoff.ts';
 import { beaconCodec, heartbeatCodec } from './load.ts';
 import { planCodec } from './plan.ts';
+import { recordEndCodec, stepRecordCodec } from './record.ts';
 import { finishCodec, tokensCodec } from './stream.ts';
 import type { TupleCodec } from './tuple-codec.ts';
 import { TupleReader } from './tuple-reader.ts';
@@ -24,6 +25,8 @@ export const KIND_NUMBERS: Readonly<Record<MessageKind, number>> = {
   heartbeat: 12,
   probe: 13,
   plan: 14,
+  'step-record': 15,
+  'record-end': 16,
 };
 
 const CODECS: { readonly [K in MessageKind]: TupleCodec<K> } = {
@@ -41,6 +44,8 @@ const CODECS: { readonly [K in MessageKind]: TupleCodec<K> } = {
   heartbeat: heartbeatCodec,
   probe: probeCodec,
   plan: planCodec,
+  'step-record': stepRecordCodec,
+  'record-end': recordEndCodec,
 };
 
 /** Codecs by kind number; each pairs with its own kind by construction of the table above. */

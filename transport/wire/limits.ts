@@ -43,5 +43,11 @@ export const MAX_PLAN_STEPS = 512;
 /** Entries of a table of thresholds. */
 export const MAX_THRESHOLDS = 4096;
 
+/** Numbers of one vector of a record: as wide as any hidden vector. */
+export const MAX_RECORDED_VALUES = 65_536;
+
+/** Heads whose scores one record brings. */
+export const MAX_RECORDED_SCORES = 64;
+
 /** Arrays and maps inside each other; the deepest field of version 1 sits at 5. */
 export const MAX_NESTING = 16;

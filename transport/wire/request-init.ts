@@ -6,18 +6,21 @@ import { isName } from './patterns.ts';
 import { withOptional } from './tuple-codec.ts';
 import type { TupleReader } from './tuple-reader.ts';
 
+export function packSampling({ temperature, topP, topK, minP, seed }: SamplingParams): unknown[] {
+  return [temperature, topP, topK, minP, seed];
+}
+
 export function packInit(init: RequestInit): unknown[] {
-  const { temperature, topP, topK, minP, seed } = init.sampling;
   return [
     init.promptLen,
-    [temperature, topP, topK, minP, seed],
+    packSampling(init.sampling),
     [init.limits.maxTokens, packTokens(init.limits.stopIds)],
     init.router,
     init.configHash ?? null,
   ];
 }
 
-function readSampling(reader: TupleReader): SamplingParams {
+export function readSampling(reader: TupleReader): SamplingParams {
   const temperature = reader.number('temperature', 0);
   const topP = reader.number('topP', 0, 1);
   if (topP === 0) reader.fail('topP');

@@ -51,6 +51,7 @@ describe('names in subjects', () => {
         subjects.gateway(name),
         subjects.beacon(name),
         subjects.heartbeat(name, name),
+        subjects.record(name),
         subjects.inbox('client', name, name),
       ];
       for (const subject of plain) {
@@ -58,7 +59,11 @@ describe('names in subjects', () => {
         expect(subject.startsWith('my_20ns_2ex.')).toBe(true);
       }
       expect(new Set(plain).size).toBe(plain.length);
-      for (const subject of [subjects.allHeartbeats(), subjects.allInbox('gateway', name)]) {
+      for (const subject of [
+        subjects.allHeartbeats(),
+        subjects.allRecords(),
+        subjects.allInbox('gateway', name),
+      ]) {
         expect(isSubscribable(subject.split('.')), subject).toBe(true);
       }
       expect(lastToken(subjects.inbox('gateway', 'g', name))).toBe(encodeToken(name));
