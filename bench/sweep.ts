@@ -14,9 +14,10 @@ const USAGE = `tokenrail bench sweep: start thresholds by measurement on real mo
 
   --pairs list        embedded, dummy (embedded,dummy)
   --concurrency list  requests alive (2,4,8,16)
-  --rounds n          turns per candidate (6)
-  --final-rounds n    further turns of the best four and the default, on which the verdict rests (12)
-  --seconds s         measured time of a turn (embedded 0.7, dummy 2.5)
+  --rounds n          turns per candidate (2)
+  --final-rounds n    further turns of the best four and the default, which choose the best (3)
+  --verdict-rounds n  further turns of the best and the default, on which the verdict rests (10)
+  --seconds s         measured time of a turn (embedded 1.2, dummy 5)
   --settle s          time the default gets before it is measured (10)
   --threshold x       R-Stitch's threshold of the embedded pair (0.02)
   --p x               random router's probability of the dummy pair (0.2)
@@ -25,14 +26,15 @@ const USAGE = `tokenrail bench sweep: start thresholds by measurement on real mo
   --svg file          draws the page
   --json              one JSON object
 
-Goal: the default reaches 97 % of the best at each. The machine should do nothing else; about 40 minutes on 2 cores.
+Goal: the default reaches 97 % of the best at each. The machine should do nothing else; about 30 minutes on 2 cores.
 `;
 
 const OPTIONS = {
   pairs: { type: 'string', default: 'embedded,dummy' },
   concurrency: { type: 'string', default: '2,4,8,16' },
-  rounds: { type: 'string', default: '6' },
-  'final-rounds': { type: 'string', default: '12' },
+  rounds: { type: 'string', default: '2' },
+  'final-rounds': { type: 'string', default: '3' },
+  'verdict-rounds': { type: 'string', default: '10' },
   seconds: { type: 'string' },
   settle: { type: 'string', default: '10' },
   threshold: { type: 'string', default: '0.02' },
@@ -44,7 +46,7 @@ const OPTIONS = {
   help: { type: 'boolean', default: false },
 } as const;
 
-const TURN_SECONDS: Record<PairName, string> = { embedded: '0.7', dummy: '2.5' };
+const TURN_SECONDS: Record<PairName, string> = { embedded: '1.2', dummy: '5' };
 const WARM_UP_SECONDS: Record<PairName, number> = { embedded: 0.15, dummy: 0.6 };
 const DUMMY = { promptTokens: 64, outputTokens: 512, vocabSize: 49_152 };
 
@@ -84,6 +86,7 @@ async function sweepPair(
         turn: { warmUpSeconds: WARM_UP_SECONDS[name], seconds },
         rounds: number('rounds', flags.rounds, 2, 1000, true),
         finalRounds: number('final-rounds', flags['final-rounds'], 1, 1000, true),
+        verdictRounds: number('verdict-rounds', flags['verdict-rounds'], 2, 1000, true),
         settleSeconds: number('settle', flags.settle, 0, 600),
         log,
       });

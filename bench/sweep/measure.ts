@@ -3,9 +3,11 @@ import { predictThresholds } from '../ablation/thresholds.ts';
 import { calibrate } from '../lab/calibration.ts';
 import type { Lab } from '../lab/lab.ts';
 import type { Lane, TurnOptions } from '../lab/lane.ts';
-import { emptyRun, type ModeRun } from '../lab/mode-run.ts';
+import { emptyRun } from '../lab/mode-run.ts';
 import type { Workload } from '../lab/workload.ts';
-import { candidatesOf, type Thresholds } from './candidates.ts';
+import { candidatesOf } from './candidates.ts';
+import { Entrant, runRound } from './entrant.ts';
+import { finalistsOf, verdictOf, type Verdict } from './verdict.ts';
 
 export interface SweepOptions {
   lab: Lab;
@@ -14,34 +16,17 @@ export interface SweepOptions {
   turn: TurnOptions;
   /** Rounds over all candidates. */
   rounds: number;
-  /** Further rounds over the best few and the default, on which the verdict rests. */
+  /** Further rounds over the best few and the default, which choose the best. */
   finalRounds: number;
+  /** Further rounds over the best and the default, on which the verdict rests; 2 at least. */
+  verdictRounds: number;
   /** Time that the default gets to find its plan before it is measured. */
   settleSeconds: number;
   log: (line: string) => void;
 }
 
-export interface SweepPoint {
-  /** null: what the runtime chooses by itself. */
-  thresholds: Thresholds | null;
-  tokensPerSecond: number;
-  /** Standard error over the turns. */
-  standardError: number;
-  turns: number;
-  isFinalist: boolean;
-  /** Of turns in the final rounds alone; null for those that are not in them. */
-  finalTokensPerSecond: number | null;
-}
-
-export interface SweepResult {
+export interface SweepResult extends Verdict {
   concurrency: number;
-  points: SweepPoint[];
-  /** Best thresholds as measured in the final rounds. */
-  best: Thresholds;
-  bestTokensPerSecond: number;
-  /** What the runtime reached by itself in the same rounds, and its share of the best. */
-  autoTokensPerSecond: number;
-  share: number;
   /** What it said it followed at the end, home first. */
   autoChose: string[];
   /** What the throughput model predicts from a calibration. */
@@ -49,57 +34,11 @@ export interface SweepResult {
   failures: string[];
 }
 
-interface Entrant {
-  thresholds: Thresholds | null;
-  lane: Lane;
-  run: ModeRun;
-  final: ModeRun;
-  activate: () => void;
-}
-
 const NUM_FINALISTS = 4;
-
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
-
-function standardError(values: readonly number[]): number {
-  const average = mean(values);
-  const variance = values.reduce((sum, value) => sum + (value - average) ** 2, 0) / (values.length - 1);
-  return Math.sqrt(variance / values.length);
-}
-
-const rateOf = ({ stats }: ModeRun): number => stats.tokens / stats.seconds;
-
-/** Each entrant once; the order turns round with every second round and starts elsewhere each time. */
-async function runRound(
-  entrants: readonly Entrant[],
-  round: number,
-  turn: TurnOptions,
-  pick: (entrant: Entrant) => ModeRun,
-): Promise<void> {
-  const start = (round * 7) % entrants.length;
-  const rotated = [...entrants.slice(start), ...entrants.slice(0, start)];
-  for (const entrant of round % 2 === 0 ? rotated : rotated.reverse()) {
-    entrant.activate();
-    await entrant.lane.turn(pick(entrant), turn);
-  }
-}
-
-function pointOf({ thresholds, run, final }: Entrant): SweepPoint {
-  const isFinalist = final.rates.length > 0;
-  return {
-    thresholds,
-    tokensPerSecond: rateOf(run),
-    standardError: standardError(run.rates),
-    turns: run.rates.length,
-    isFinalist,
-    finalTokensPerSecond: isFinalist ? rateOf(final) : null,
-  };
-}
 
 /** Thresholds measured one by one in interleaved turns of one running system, beside the runtime as it schedules itself. */
 export async function sweepOf(options: SweepOptions): Promise<SweepResult> {
-  const { lab, workload, concurrency, turn, rounds, finalRounds, settleSeconds, log } = options;
+  const { lab, workload, concurrency, turn, settleSeconds, log } = options;
   const lanes: Lane[] = [];
   const fill = async (lane: Lane): Promise<Lane> => {
     lanes.push(lane);
@@ -115,53 +54,25 @@ export async function sweepOf(options: SweepOptions): Promise<SweepResult> {
     const calibration = await calibrationRun(lane, turn);
     const predicted = calibration ? predictThresholds(calibrate(calibration, concurrency)) : null;
     await auto.lane.turn(emptyRun(), { warmUpSeconds: 0, seconds: settleSeconds });
-    const entrants: Entrant[] = [
-      { thresholds: null, lane: auto.lane, run: emptyRun(), final: emptyRun(), activate: () => {} },
-      ...candidatesOf(concurrency).map((thresholds) => ({
-        thresholds,
-        lane,
-        run: emptyRun(),
-        final: emptyRun(),
-        activate: () => use(thresholdSpecs(thresholds)),
-      })),
+    const entrants = [
+      new Entrant(null, auto.lane, () => {}),
+      ...candidatesOf(concurrency).map(
+        (thresholds) => new Entrant(thresholds, lane, () => use(thresholdSpecs(thresholds))),
+      ),
     ];
-    for (let round = 0; round < rounds; round += 1) await runRound(entrants, round, turn, ({ run }) => run);
-    const finalists = finalistsOf(entrants);
-    for (let round = 0; round < finalRounds; round += 1)
-      await runRound(finalists, round, turn, ({ final }) => final);
+    await runStages(entrants, options);
     const failures = [...lane.loop.failures, ...auto.lane.loop.failures];
-    return {
-      ...verdict(concurrency, entrants, finalists),
-      predicted,
-      autoChose: auto.follows(),
-      failures,
-    };
+    return { concurrency, ...verdictOf(entrants), predicted, autoChose: auto.follows(), failures };
   } finally {
     for (const lane of lanes) await lane.close();
   }
 }
 
-/** The default and the best few. */
-function finalistsOf(entrants: readonly Entrant[]): Entrant[] {
-  const auto = entrants.filter(({ thresholds }) => thresholds === null);
-  const others = entrants.filter(({ thresholds }) => thresholds !== null);
-  return [...auto, ...others.sort((a, b) => rateOf(b.run) - rateOf(a.run)).slice(0, NUM_FINALISTS)];
-}
-
-function verdict(
-  concurrency: number,
-  entrants: readonly Entrant[],
-  finalists: readonly Entrant[],
-): Omit<SweepResult, 'predicted' | 'failures' | 'autoChose'> {
-  const [auto, ...others] = finalists;
-  const [best] = [...others].sort((a, b) => rateOf(b.final) - rateOf(a.final));
-  if (!auto || !best?.thresholds) throw new Error('a sweep needs candidates');
-  return {
-    concurrency,
-    points: entrants.map(pointOf),
-    best: best.thresholds,
-    bestTokensPerSecond: rateOf(best.final),
-    autoTokensPerSecond: rateOf(auto.final),
-    share: rateOf(auto.final) / rateOf(best.final),
-  };
+async function runStages(entrants: readonly Entrant[], options: SweepOptions): Promise<void> {
+  const { rounds, finalRounds, verdictRounds, turn } = options;
+  for (let round = 0; round < rounds; round += 1) await runRound(entrants, round, 'first', turn);
+  const finalists = finalistsOf(entrants, NUM_FINALISTS);
+  for (let round = 0; round < finalRounds; round += 1) await runRound(finalists, round, 'selection', turn);
+  const judged = finalistsOf(finalists, 1);
+  for (let round = 0; round < verdictRounds; round += 1) await runRound(judged, round, 'verdict', turn);
 }

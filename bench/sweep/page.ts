@@ -52,7 +52,7 @@ export function sweepPage(pairs: readonly SweepReportPair[]): string {
     parts.push(text(20, top, label, { size: 13, bold: true }));
     results.forEach((result, column) => {
       const frame = { x: 20 + column * PANEL.width, y: top + 10, ...PANEL };
-      const share = (100 * result.share).toFixed(1);
+      const share = `${(100 * result.share).toFixed(1)} ± ${(100 * result.shareStandardError).toFixed(1)}`;
       const title = `${result.concurrency} alive: default ${share} % of the best (${result.best.join(',')})`;
       parts.push(...curves(frame, { title, x: 'threshold of the large model' }, curvesOf(result)));
     });
