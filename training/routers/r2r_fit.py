@@ -12,6 +12,7 @@ from torch import Tensor
 from training.routers.fit import Batch, FitOptions, Fitted, fit
 from training.routers.r2r_network import DivergenceClassifier
 from training.routers.rules.r2r import positive_weight
+from training.routers.signals import Signal, StepRows
 from training.routers.store import Rows
 
 # Of ten questions one is held out: for the choice of the epoch and for thresholds by recall or share.
@@ -111,8 +112,27 @@ def _count(batches: list[Batch]) -> int:
     return sum(len(batch["label"]) for batch in batches)
 
 
+def signal(network: DivergenceClassifier, embedding: Tensor) -> Signal:
+    """The network as the runtime uses it: at the threshold or above, the large model writes."""
+    top = network.logits_projection.in_features
+
+    @torch.no_grad()
+    def score(rows: StepRows) -> Tensor:
+        return network(rows.hidden, embedding[rows.sampled], rows.top(top)).sigmoid()
+
+    return Signal("r2r", score, "at_least")
+
+
 @torch.no_grad()
-def scores_of(network: DivergenceClassifier, embedding: Tensor, batch: Batch) -> Tensor:
-    """Divergence probability of rows, [rows]."""
-    embedded = embedding[batch["sampled"].long()]
-    return network(batch["hidden"].float(), embedded, batch["top"].float()).sigmoid()
+def held_out_scores(
+    network: DivergenceClassifier, embedding: Tensor, seen: Survey
+) -> tuple[list[int], list[float]]:
+    """Labels and divergence probabilities of all held-out rows."""
+    labels: list[int] = []
+    scores: list[float] = []
+    for batch in seen.held_out:
+        embedded = embedding[batch["sampled"].long()]
+        logits = network(batch["hidden"].float(), embedded, batch["top"].float())
+        labels += batch["label"].tolist()
+        scores += logits.sigmoid().tolist()
+    return labels, scores

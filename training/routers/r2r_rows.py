@@ -117,7 +117,7 @@ class Collector:
             )
             for ours, theirs in zip(small, large, strict=True)
         ]
-        kept = torch.tensor([index for index, value in enumerate(labels) if value is not None])
+        kept = torch.tensor([at for at, value in enumerate(labels) if value is not None], dtype=torch.long)
         self.counts.tokens += len(kept)
         self.counts.dropped += len(labels) - len(kept)
         self.counts.divergent += sum(value == 1 for value in labels)

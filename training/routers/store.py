@@ -63,12 +63,15 @@ def write_facts(directory: Path, facts: Mapping[str, Any]) -> None:
     (directory / _FACTS).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 
-def read_facts(directory: Path) -> dict[str, Any]:
-    """Raises ValueError if the directory holds no finished collection."""
+def collection_of(directory: Path, algorithm: str) -> dict[str, Any]:
+    """What `write_facts` wrote. Raises ValueError if the collection is unfinished or another algorithm's."""
     path = directory / _FACTS
     if not path.exists():
         raise ValueError(f"{directory} holds no finished collection: {_FACTS} is missing")
-    return json.loads(path.read_text(encoding="utf-8"))
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    if facts.get("algorithm") != algorithm:
+        raise ValueError(f"{path}: collected for {facts.get('algorithm')}, not for {algorithm}")
+    return facts
 
 
 class Rows:

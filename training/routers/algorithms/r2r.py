@@ -8,11 +8,18 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+import torch
+
+from training.routers.export import DTYPES
+from training.routers.fit import FitOptions
 from training.routers.judges import JUDGES, Judge, make_judge
-from training.routers.pair import Pair
+from training.routers.pair import Pair, load_pair
 from training.routers.prompts import Question
-from training.routers.r2r_rows import Collector
-from training.routers.store import ShardWriter, write_facts
+from training.routers.r2r_fit import held_out_scores, signal, train_network
+from training.routers.r2r_layout import load_network
+from training.routers.r2r_rows import Collector, Trajectories
+from training.routers.routed import routed_answers
+from training.routers.store import Rows, ShardWriter, collection_of, write_facts
 
 _CHUNK_QUESTIONS = 512
 
@@ -28,6 +35,12 @@ def add_collect_options(parser: argparse.ArgumentParser) -> None:
         "--judge-model", type=Path, help="chat model for --judge model (default: the large one)"
     )
     parser.add_argument(
+        "--states",
+        type=Path,
+        help="a trained head: take the states along answers that it routes (default: the large model's answers)",
+    )
+    parser.add_argument("--states-threshold", type=float, help="of that head (default: the stored one)")
+    parser.add_argument(
         "--think-end", help="the large model's token that ends its reasoning, such as </think>"
     )
 
@@ -38,7 +51,8 @@ def collect(args: argparse.Namespace, pair: Pair, questions: Sequence[Question])
     name = args.judge or ("answer" if all(question.answer for question in questions) else "model")
     judge: Judge = make_judge(name, pair, args.judge_model, args.device)
     think_end = _single_token(pair, args.think_end) if args.think_end else None
-    collector = Collector(pair, judge, args.max_new_tokens, think_end=think_end)
+    on_policy = _routed(args, pair) if args.states else None
+    collector = Collector(pair, judge, args.max_new_tokens, on_policy, think_end)
     with ShardWriter(args.out) as writer:
         for first in range(0, len(questions), _CHUNK_QUESTIONS):
             rows = collector.rows(questions[first : first + _CHUNK_QUESTIONS], first)
@@ -54,11 +68,45 @@ def collect(args: argparse.Namespace, pair: Pair, questions: Sequence[Question])
         "problems": args.problems,
         "judge": name,
         "judge_model": str(args.judge_model or args.large) if name == "model" else None,
-        "states": "answers of the large model",
+        "states": f"answers routed by {args.states}" if args.states else "answers of the large model",
         "seconds": round(time.perf_counter() - started),
         **asdict(collector.counts),
     }
     write_facts(args.out, facts)
+
+
+def add_train_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--widths", type=int, nargs="+", default=[128, 128], help="of the residual blocks")
+    parser.add_argument("--recall-factor", type=float, default=1.0, help="times the classes' balance")
+    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--learning-rate", type=float, default=1e-3, help="5e-5 for the published size")
+    parser.add_argument("--epochs", type=int, default=30)
+    parser.add_argument("--dtype", choices=list(DTYPES), default="float16", help="of the stored weights")
+
+
+def train(args: argparse.Namespace) -> None:
+    """Fits, calibrates and writes the router."""
+    started = time.perf_counter()
+    facts = [collection_of(directory, "r2r") for directory in args.data]
+    pair = load_pair(args.small, args.large, args.device, args.attention)
+    embedding = pair.small.embedding.cpu()
+    options = FitOptions(args.learning_rate, epochs=args.epochs, seed=args.seed)
+    network, seen, fitted = train_network(
+        Rows(args.data), embedding, args.widths, args.recall_factor, args.dropout, options
+    )
+    labels, scores = held_out_scores(network, embedding, seen)
+    print(f"{fitted}; {len(labels)} held-out rows, {sum(labels)} divergent", flush=True)
+    torch.save({"n": network.state_dict(), "labels": labels, "scores": scores}, args.out)
+
+
+def _routed(args: argparse.Namespace, pair: Pair) -> Trajectories:
+    """Answers of the pair under a trained head."""
+    network, stored = load_network(args.states)
+    threshold = stored if args.states_threshold is None else args.states_threshold
+    if threshold is None:
+        raise ValueError(f"{args.states} stores no threshold: give --states-threshold")
+    router = signal(network.to(pair.small.device), pair.small.embedding)
+    return lambda prompts: list(routed_answers(pair, prompts, router, threshold, args.max_new_tokens))
 
 
 def _single_token(pair: Pair, text: str) -> int:
