@@ -147,14 +147,12 @@ export class DecodingLoop {
     }
     counters.add('steps');
     counters.add('step_rows', rows.length);
-    counters.add(
-      'step_tokens',
-      rows.reduce((sum, { count }) => sum + count, 0),
-    );
-    this.announce(rows.length, estimator.stepMs(rows.length));
+    const numTokens = rows.reduce((sum, { count }) => sum + count, 0);
+    counters.add('step_tokens', numTokens);
+    this.announce(rows.length, estimator.stepMs(rows.length, numTokens));
     const { needs, ofRow } = stepNeeds(
       rows.map(({ request }) => request.init.router),
-      this.context.routers,
+      this.context.tap?.asking ?? this.context.routers,
     );
     const batch = rows.map(({ request, past, count, isComplete }, i) => ({
       seq: request.seq,

@@ -24,6 +24,11 @@ export class AffineFit {
     return meanMs + perRow * (rows - meanRows) + perToken * (extraTokens - meanExtra);
   }
 
+  /** Milliseconds that one more token takes; ≥ 0. */
+  get perTokenMs(): number {
+    return this.slopes()[1];
+  }
+
   observe(rows: number, extraTokens: number, ms: number): void {
     const { mean, moments } = this;
     const past = this.weight * FORGETTING;

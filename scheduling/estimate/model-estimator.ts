@@ -48,9 +48,13 @@ export class ModelEstimator {
     this.times.observe(sample);
   }
 
-  /** Expected time of a step with `rows` rows, without contention, in milliseconds; 0 while unknown. */
-  stepMs(rows: number): number {
-    return this.times.expectMs(rows);
+  /**
+   * Expected time of a step with `rows` rows, without contention, in milliseconds; 0 while unknown.
+   *
+   * @param tokens fed over all rows; default as many as usual
+   */
+  stepMs(rows: number, tokens?: number): number {
+    return this.times.expectMs(rows, tokens);
   }
 
   get jitter(): number {

@@ -29,6 +29,15 @@ const OTHER_FACTOR = 0.04;
 /** Steps remembered as they were, per number of rows, to be read anew. */
 const NUM_KEPT = 5;
 
+/** By so much, relatively, a staircase is off the fit: where noise is larger than that, the fit is worth more than few steps. */
+const STAIRCASE = 0.15;
+/** Jitter up to this much leaves the own mean of a number of rows alone. */
+const QUIET = 0.05;
+/** Steps that stand behind such a mean at most: it forgets. */
+const EFFECTIVE_STEPS = 19;
+/** However few tokens a step has, it takes this part of the usual at least. */
+const LEAST_SHARE = 0.1;
+
 /** What is known of steps with one number of rows. */
 interface RowsRecord {
   mean: RobustMean;
@@ -38,6 +47,8 @@ interface RowsRecord {
 /**
  * L(rows, tokens) of one model, without contention. Steps often run on the next larger graph of a ladder, so their time is a
  * staircase: where a number of rows was seen, its own mean counts; an affine fit fills the gaps, kept between its neighbours.
+ * Means are of steps with as many tokens as usual: a guest's row brings all that it missed, anything from one token to dozens, and
+ * that is no jitter. Where steps scatter nevertheless, means of few steps are drawn towards the fit.
  */
 export class StepTimes {
   private fit = new AffineFit();
@@ -70,20 +81,49 @@ export class StepTimes {
     if (Math.abs(this.overlapFactor - this.factor) > OTHER_FACTOR) this.readAnew();
   }
 
-  /** Expected time of a decoding step with `rows` rows, in milliseconds; 0 before the first step. */
-  expectMs(rows: number): number {
+  /**
+   * Expected time of a step with `rows` rows, in milliseconds; 0 before the first step.
+   *
+   * @param tokens fed over all rows; default as many as decoding steps of so many rows usually have
+   */
+  expectMs(rows: number, tokens?: number): number {
+    const usualMs = this.usualMs(rows);
+    if (tokens === undefined) return usualMs;
+    return Math.max(LEAST_SHARE * usualMs, usualMs + this.moreTokensMs(rows, tokens));
+  }
+
+  private usualMs(rows: number): number {
     const own = this.records.get(rows);
-    if (own) return own.mean.value;
+    if (own) return this.meanMs(rows, own);
     let below: number | undefined;
     let above: number | undefined;
     for (const seen of this.records.keys()) {
       if (seen < rows && seen > (below ?? 0)) below = seen;
       if (seen > rows && seen < (above ?? Infinity)) above = seen;
     }
-    const low = below === undefined ? 0 : (this.records.get(below)?.mean.value ?? 0);
-    const high = above === undefined ? Infinity : (this.records.get(above)?.mean.value ?? Infinity);
-    const fitted = this.numSteps === 0 ? 0 : toMicroseconds(this.fit.predict(rows, this.extraPerRow * rows));
-    return Math.max(0, Math.min(Math.max(fitted, low), Math.max(high, low)));
+    const low = below === undefined ? 0 : this.meanMs(below, this.records.get(below));
+    const high = above === undefined ? Infinity : this.meanMs(above, this.records.get(above));
+    return Math.max(0, Math.min(Math.max(this.fittedMs(rows), low), Math.max(high, low)));
+  }
+
+  /** The own mean; of few steps that scatter, drawn towards the fit by as much as it is the less certain of the two. */
+  private meanMs(rows: number, record: RowsRecord | undefined): number {
+    if (!record) return 0;
+    const { value, numValues } = record.mean;
+    const noise = Math.max(0, this.jitter - QUIET) ** 2 / Math.max(1, Math.min(numValues, EFFECTIVE_STEPS));
+    if (noise === 0) return value;
+    return value + (noise / (noise + STAIRCASE ** 2)) * (this.fittedMs(rows) - value);
+  }
+
+  private fittedMs(rows: number): number {
+    if (this.numSteps === 0) return 0;
+    return Math.max(0, toMicroseconds(this.fit.predict(rows, this.extraPerRow * rows)));
+  }
+
+  /** What the tokens beyond those that so many rows usually have take, in milliseconds; negative for fewer. */
+  private moreTokensMs(rows: number, tokens: number): number {
+    const extra = Math.max(0, tokens - rows) - this.extraPerRow * rows;
+    return toMicroseconds(this.fit.perTokenMs * extra);
   }
 
   /** Relative standard deviation of the step times. */
@@ -110,14 +150,15 @@ export class StepTimes {
   }
 
   private take({ mean }: RowsRecord, sample: StepSample): void {
+    const { rows, tokens } = sample;
     const aloneMs = this.aloneMs(sample);
-    this.observeFit(sample.rows, Math.max(0, sample.tokens - sample.rows), aloneMs);
+    this.observeFit(rows, Math.max(0, tokens - rows), aloneMs);
     if (mean.numValues > 0 && mean.value > 0) {
       const largest = Math.min(LARGEST_RESIDUAL, MOST_DEVIATIONS * this.jitter + LEAST_CLIP);
       const residual = Math.min(largest, Math.abs(aloneMs / mean.value - 1));
       this.scatter += (residual * residual - this.scatter) * SCATTER_WEIGHT;
     }
-    mean.observe(aloneMs);
+    mean.observe(Math.max(LEAST_SHARE * aloneMs, aloneMs - this.moreTokensMs(rows, tokens)));
   }
 
   /** Contention was found, or was found to be another: what counted as work was partly waiting for the device. */

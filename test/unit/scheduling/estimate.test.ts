@@ -138,6 +138,40 @@ describe('step times', () => {
     expect(times.expectMs(4)).toBeCloseTo(6, 1); // between 2 and 7
   });
 
+  it('are those of steps with as many tokens as usual, and tell what others take', () => {
+    const draw = stream(13);
+    const times = new StepTimes();
+    const costMs = (rows: number, tokens: number): number => 30 + 6 * rows + 4 * tokens;
+    for (let i = 0; i < 2000; i += 1) {
+      const rows = 1 + Math.floor(8 * draw());
+      let tokens = rows;
+      for (let row = 0; row < rows; row += 1) while (draw() < 0.8 && tokens < 10 * rows) tokens += 1;
+      times.observe(step(rows, costMs(rows, tokens) * (0.95 + 0.1 * draw()), { tokens }));
+    }
+    for (const rows of [2, 4, 8]) {
+      const usual = times.expectMs(rows);
+      expect(usual / costMs(rows, 4.6 * rows)).toBeGreaterThan(0.9);
+      expect(usual / costMs(rows, 4.6 * rows)).toBeLessThan(1.1);
+      for (const tokens of [rows, 3 * rows, 9 * rows])
+        expect(Math.abs(times.expectMs(rows, tokens) / costMs(rows, tokens) - 1)).toBeLessThan(0.15);
+      expect(times.expectMs(rows, 9 * rows)).toBeGreaterThan(times.expectMs(rows, 3 * rows) + 20 * rows);
+    }
+  });
+
+  it('of numbers of rows that were seen once or twice do not stand out where all scatter', () => {
+    const draw = stream(17);
+    const times = new StepTimes();
+    const scattered = (rows: number): number => 30 * rows * (0.4 + 1.2 * draw());
+    for (let i = 0; i < 600; i += 1) {
+      const rows = 1 + Math.floor(4 * draw());
+      times.observe(step(rows, scattered(rows)));
+    }
+    times.observe(step(6, 400)); // more than twice what it takes
+    expect(times.expectMs(6)).toBeLessThan(280);
+    for (let i = 0; i < 200; i += 1) times.observe(step(6, 400 * (0.9 + 0.2 * draw())));
+    expect(times.expectMs(6)).toBeGreaterThan(330); // unless they do
+  });
+
   it('a lasting change passes within a few steps', () => {
     const times = new StepTimes();
     for (let i = 0; i < 100; i += 1) times.observe(step(2, 10));
