@@ -3,6 +3,7 @@ import type { PlanSolver, SystemSpec } from '../planner/plan.ts';
 import type { PolicySpec } from '../create-policy.ts';
 import { hasMoved } from './moved.ts';
 import { PlanCache, SolvedPlan } from './plan-cache.ts';
+import { SolveBudget } from './solve-budget.ts';
 import { SteadyCount } from './steady-count.ts';
 import { systemOf, type ModelReports } from './system-of.ts';
 import type { Trials } from './trials.ts';
@@ -36,11 +37,6 @@ export interface TunedStep {
   policies: readonly PolicySpec[];
 }
 
-/** Between the end of a solve and the next one lies at least this, and this many times what the last one took. */
-const LEAST_PAUSE_MS = 1000;
-const PAUSE_FACTOR = 20;
-/** Each failure in a row doubles the least pause, up to so many times: what fails for good must not fill the log. */
-const MAX_DOUBLINGS = 6;
 /** Tables reach this far beyond the requests alive, so that a few more need no new one. */
 const HEADROOM = 1.25;
 /** And at least so far: whoever takes over the lead begins with the few requests that are heard at that moment. */
@@ -59,8 +55,7 @@ export class Tuner {
   /** Solved, and not yet compared with how things stand by now. */
   private fresh: SolvedPlan | undefined;
   private isSolving = false;
-  private nextSolveMs = 0;
-  private numFailures = 0;
+  private readonly budget = new SolveBudget();
   private nowMs = 0;
   private readonly alive = new SteadyCount();
 
@@ -111,7 +106,7 @@ export class Tuner {
       this.active = found;
       return;
     }
-    if (this.isSolving || nowMs < this.nextSolveMs) return;
+    if (this.isSolving || !this.budget.isAllowed(nowMs)) return;
     this.solve(measured.system, aliveMax);
   }
 
@@ -141,9 +136,7 @@ export class Tuner {
     solver.solve({ system, aliveMax, ...limits }, (outcome) => {
       this.isSolving = false;
       const tookMs = outcome.ok ? outcome.seconds * 1000 : this.nowMs - startedMs;
-      const leastMs = LEAST_PAUSE_MS * 2 ** Math.min(this.numFailures, MAX_DOUBLINGS);
-      this.numFailures = outcome.ok ? 0 : this.numFailures + 1;
-      this.nextSolveMs = this.nowMs + Math.max(leastMs, PAUSE_FACTOR * tookMs);
+      this.budget.ended(this.nowMs, tookMs, outcome.ok);
       if (outcome.ok) this.fresh = new SolvedPlan(system, outcome.plan, aliveMax, admissionP99Ms);
       else onError(outcome.error);
     });

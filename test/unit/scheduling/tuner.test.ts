@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ModelEstimates } from '../../../scheduling/estimate/model-estimator.ts';
 import type { PlanOutcome, PlanProblem, PlanSolver } from '../../../scheduling/planner/index.ts';
 import { hasMoved, hasShareMoved, MATERIAL } from '../../../scheduling/tuner/moved.ts';
+import { SolveBudget } from '../../../scheduling/tuner/solve-budget.ts';
 import { SteadyCount } from '../../../scheduling/tuner/steady-count.ts';
 import { systemOf } from '../../../scheduling/tuner/system-of.ts';
 import { Tuner, type TunerInput } from '../../../scheduling/tuner/tuner.ts';
@@ -168,7 +169,7 @@ describe('the tuner', () => {
   it('asks again when the estimates move or more requests come, but not too often', () => {
     const { solver, tuner, tick } = make();
     tick(0.3);
-    solver.answer(0.2); // pause: 20 times as long, 4 s
+    solver.answer(2); // pause: at first twice as long, 4 s
     tick(0.3);
     for (let i = 0; i < 38; i += 1) tick(0.5);
     expect(solver.problems).toHaveLength(1);
@@ -180,6 +181,20 @@ describe('the tuner', () => {
     expect(names(tuner)).toEqual(['for 0.50', 'for 0.50']);
     for (let i = 0; i < 12; i += 1) tick(0.5, { alive: 20 });
     expect(solver.problems[2]).toMatchObject({ aliveMax: 25 });
+  });
+
+  it('takes a twentieth of a core in the long run, and four plans at once where they are needed', () => {
+    const budget = new SolveBudget();
+    const ends: number[] = [];
+    for (let nowMs = 0; nowMs < 400_000; nowMs += 100) {
+      if (!budget.isAllowed(nowMs)) continue;
+      nowMs += 2000;
+      budget.ended(nowMs, 2000, true);
+      ends.push(nowMs);
+    }
+    expect(ends.slice(0, 4)).toEqual([2000, 8000, 14_000, 20_000]);
+    expect(ends.length).toBeGreaterThan(10);
+    expect(ends.length).toBeLessThan(14);
   });
 
   it('a load that shifts back and forth is planned once each', () => {
