@@ -13,6 +13,9 @@ from torch import Tensor, nn
 
 Batch = dict[str, Tensor]
 
+Losses = Callable[[Tensor, Batch], Tensor]
+"""From the logits of a batch to the loss of every row."""
+
 
 @dataclass(frozen=True)
 class FitOptions:
@@ -35,23 +38,33 @@ class Fitted:
     loss: float
 
 
+def binary_losses(positive_weight: float = 1.0) -> Losses:
+    """Binary cross-entropy against `batch["label"]`, positive rows times the weight."""
+    weight = torch.tensor(positive_weight)
+
+    def losses(logits: Tensor, batch: Batch) -> Tensor:
+        labels = batch["label"].float()
+        return F.binary_cross_entropy_with_logits(logits, labels, pos_weight=weight, reduction="none")
+
+    return losses
+
+
 def fit(
     network: nn.Module,
     logits_of: Callable[[Batch], Tensor],
     epoch: Callable[[random.Random], Iterable[Batch]],
     held_out: list[Batch],
-    positive_weight: float,
+    losses: Losses,
     options: FitOptions,
     steps_per_epoch: int,
     report: Callable[[str], None] = print,
 ) -> Fitted:
-    """Minimises the binary cross-entropy of `logits_of(batch)` against `batch["label"]`.
+    """Minimises the mean of `losses(logits_of(batch), batch)`.
 
     epoch: the training rows once, in random order. The network ends in the best state.
     """
     rng = random.Random(options.seed)
     torch.manual_seed(options.seed)
-    weight = torch.tensor(positive_weight)
     optimiser = torch.optim.AdamW(
         network.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay
     )
@@ -60,14 +73,12 @@ def fit(
     for number in range(1, options.epochs + 1):
         network.train()
         for batch in epoch(rng):
-            loss = F.binary_cross_entropy_with_logits(
-                logits_of(batch), batch["label"].float(), pos_weight=weight
-            )
+            loss = losses(logits_of(batch), batch).mean()
             optimiser.zero_grad(set_to_none=True)
             loss.backward()
             optimiser.step()
             schedule.step()
-        held_out_loss = mean_loss(network, logits_of, held_out, weight)
+        held_out_loss = mean_loss(network, logits_of, held_out, losses)
         report(f"epoch {number}: held-out loss {held_out_loss:.5f}")
         if held_out_loss < best_loss:
             best, best_loss, best_state = number, held_out_loss, copy.deepcopy(network.state_dict())
@@ -80,14 +91,13 @@ def fit(
 
 @torch.no_grad()
 def mean_loss(
-    network: nn.Module, logits_of: Callable[[Batch], Tensor], batches: Iterable[Batch], weight: Tensor
+    network: nn.Module, logits_of: Callable[[Batch], Tensor], batches: Iterable[Batch], losses: Losses
 ) -> float:
-    """Mean weighted loss over all rows."""
+    """Mean loss over all rows."""
     network.eval()
     total = rows = 0.0
     for batch in batches:
-        total += F.binary_cross_entropy_with_logits(
-            logits_of(batch), batch["label"].float(), pos_weight=weight, reduction="sum"
-        ).item()
-        rows += len(batch["label"])
+        row_losses = losses(logits_of(batch), batch)
+        total += row_losses.sum().item()
+        rows += len(row_losses)
     return total / rows

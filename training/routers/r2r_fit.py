@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from training.routers.fit import Batch, FitOptions, Fitted, fit
+from training.routers.fit import Batch, FitOptions, Fitted, binary_losses, fit
 from training.routers.r2r_network import DivergenceClassifier
 from training.routers.rules.r2r import positive_weight
 from training.routers.signals import Signal, StepRows
@@ -103,7 +103,7 @@ def train_network(
     weight = positive_weight(seen.negatives, seen.positives, recall_factor)
     # The held-out rows of a batch are left out of it, so the batches of an epoch are those of all rows.
     steps = -(-(seen.negatives + seen.positives + _count(seen.held_out)) // options.batch_rows)
-    fitted = fit(network, logits_of, epoch, seen.held_out, weight, options, steps)
+    fitted = fit(network, logits_of, epoch, seen.held_out, binary_losses(weight), options, steps)
     network.fold_standardisation(seen.inputs, seen.top)
     return network, seen, fitted
 

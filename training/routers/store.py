@@ -63,14 +63,14 @@ def write_facts(directory: Path, facts: Mapping[str, Any]) -> None:
     (directory / _FACTS).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 
-def collection_of(directory: Path, algorithm: str) -> dict[str, Any]:
-    """What `write_facts` wrote. Raises ValueError if the collection is unfinished or another algorithm's."""
+def collection_of(directory: Path, *algorithms: str) -> dict[str, Any]:
+    """What `write_facts` wrote. Raises ValueError if the collection is unfinished or of none of the algorithms."""
     path = directory / _FACTS
     if not path.exists():
         raise ValueError(f"{directory} holds no finished collection: {_FACTS} is missing")
     facts = json.loads(path.read_text(encoding="utf-8"))
-    if facts.get("algorithm") != algorithm:
-        raise ValueError(f"{path}: collected for {facts.get('algorithm')}, not for {algorithm}")
+    if facts.get("algorithm") not in algorithms:
+        raise ValueError(f"{path}: collected for {facts.get('algorithm')}, not for {' or '.join(algorithms)}")
     return facts
 
 

@@ -1,0 +1,41 @@
+"""The split of collected rows by question, for the choice of the epoch and for thresholds by recall or share."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+
+import torch
+
+from training.routers.fit import Batch
+from training.routers.r2r_fit import is_held_out
+from training.routers.store import Rows
+
+
+def split_rows(rows: Rows, columns: Sequence[str]) -> tuple[Batch, int]:
+    """(held-out rows, number of all rows). Raises ValueError if a column is missing or a part is empty."""
+    parts: list[Batch] = []
+    total = 0
+    for shard in rows.shards():
+        missing = next((name for name in columns if name not in shard), None)
+        if missing is not None:
+            raise ValueError(
+                f'the rows have no column "{missing}": they were collected for another algorithm'
+            )
+        away = is_held_out(shard)
+        parts.append({name: shard[name][away] for name in columns})
+        total += len(away)
+    held_out = {name: torch.cat([part[name] for part in parts]) for name in columns}
+    count = len(held_out[columns[0]])
+    if not 0 < count < total:
+        raise ValueError(f"{count} of {total} rows are held out: collect more questions")
+    return held_out, total
+
+
+def training_rows(rows: Rows, batch_rows: int, rng: random.Random) -> Iterator[Batch]:
+    """The other rows once, in random order; batches are smaller by what is held out."""
+    for batch in rows.shuffled(batch_rows, rng):
+        kept = ~is_held_out(batch)
+        # A batch norm needs two rows.
+        if int(kept.sum()) > 1:
+            yield {name: values[kept] for name, values in batch.items()}
