@@ -40,7 +40,12 @@ function post(url: string, body: object): Promise<{ status: number; text: string
         response.on('error', reject);
       },
     );
-    call.on('error', reject);
+    call.on('error', (error: NodeJS.ErrnoException) => {
+      // The server may close an idle connection in the moment in which it is taken up again.
+      const isStale = call.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+      if (isStale) post(url, body).then(resolve, reject);
+      else reject(error);
+    });
     call.end(JSON.stringify(body));
   });
 }

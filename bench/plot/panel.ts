@@ -17,7 +17,8 @@ export interface Series {
 
 const MARGIN = { left: 52, right: 12, top: 30, bottom: 38 };
 
-const inner = ({ x, y, width, height }: Frame): Frame => ({
+/** The part of a frame that the data has. */
+export const inner = ({ x, y, width, height }: Frame): Frame => ({
   x: x + MARGIN.left,
   y: y + MARGIN.top,
   width: width - MARGIN.left - MARGIN.right,

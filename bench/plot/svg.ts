@@ -34,11 +34,23 @@ export const rect = (x: number, y: number, width: number, height: number, fill: 
 export const line = (x1: number, y1: number, x2: number, y2: number, colour = '#dddddd'): string =>
   `<line x1="${round(x1)}" y1="${round(y1)}" x2="${round(x2)}" y2="${round(y2)}" stroke="${colour}"/>`;
 
-export const polyline = (points: readonly (readonly [number, number])[], colour: string): string =>
-  `<polyline fill="none" stroke="${colour}" stroke-width="2" points="${points.map(([x, y]) => `${round(x)},${round(y)}`).join(' ')}"/>`;
+/** @param dashes lengths of dashes and gaps, such as `6 4`; none: a full line */
+export const polyline = (
+  points: readonly (readonly [number, number])[],
+  colour: string,
+  dashes?: string,
+): string => {
+  const dashed = dashes === undefined ? '' : ` stroke-dasharray="${dashes}"`;
+  const path = points.map(([x, y]) => `${round(x)},${round(y)}`).join(' ');
+  return `<polyline fill="none" stroke="${colour}" stroke-width="2"${dashed} points="${path}"/>`;
+};
 
 export const dot = (x: number, y: number, colour: string): string =>
   `<circle cx="${round(x)}" cy="${round(y)}" r="3.5" fill="${colour}"/>`;
+
+/** A point that stands out: a circle with a ring around it. */
+export const ring = (x: number, y: number, colour: string): string =>
+  `<circle cx="${round(x)}" cy="${round(y)}" r="8" fill="none" stroke="${colour}" stroke-width="2.5"/>`;
 
 /** A whole drawing. */
 export function svg(width: number, height: number, parts: readonly string[]): string {

@@ -21,7 +21,7 @@ const BENCHMARKS: Readonly<Record<string, Run>> = {
   ablation: async (args) => (await import('../../../bench/ablation.ts')).ablation(args),
   sweep: async (args) => (await import('../../../bench/sweep.ts')).sweep(args),
   realtime: async (args) => (await import('../../../bench/realtime.ts')).realtime(args),
-  quality: script(() => import('../../../bench/quality.ts')),
+  quality: async (args) => (await import('../../../bench/quality.ts')).quality(args),
   identity: script(() => import('../../../bench/identity.ts')),
   handoff: script(() => import('../../../bench/handoff.ts')),
   engine: script(() => import('../../../bench/engine.ts')),
@@ -31,7 +31,7 @@ export const BENCH_HELP = `Which benchmark, and its own flags; "tokenrail bench 
   ablation  all baselines and modes on one page: where the speed comes from
   sweep     thresholds by measurement beside what the runtime chooses
   realtime  what the runtime costs, against the same system in virtual time
-  quality   accuracy against the large model's share
+  quality   accuracy against the large model's share: models alone, whole queries, every algorithm
   identity  answers under load, token by token, against a plain loop
   handoff   latency and rate of handoffs over both brokers
   engine    what the ragged engine costs`;
