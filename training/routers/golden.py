@@ -53,7 +53,7 @@ def replay(vector: dict[str, Any]) -> list[str]:
 
 def training_vectors(path: Path) -> list[dict[str, Any]]:
     """The file's vectors that are about training."""
-    vectors = json.loads(path.read_text(encoding="utf-8"))["vectors"]
+    vectors = json.loads(path.read_text(encoding="utf-8")).get("vectors", [])
     return [vector for vector in vectors if vector["kind"] in KINDS and vector["algorithm"] in RULES]
 
 

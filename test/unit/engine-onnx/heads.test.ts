@@ -1,10 +1,5 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openHeads } from '../../../engine/onnx/heads/open-head.ts';
-import { loadHeads } from '../../../engine/onnx/heads/load-heads.ts';
-import { ModelFiles } from '../../../engine/onnx/model-files.ts';
-import { float32Tensor, openSession } from '../../../engine/onnx/runtime/ort-session.ts';
-import { WEIGHT } from '../../../engine/onnx/weights/weight-names.ts';
 import {
   ARCHITECTURE,
   classifierTensors,
@@ -15,6 +10,7 @@ import {
   type HeadTensors,
   type MlpNet,
 } from '../../helpers/head-files.ts';
+import { openScoringHead, type HeadRow } from '../../helpers/head-scores.ts';
 import { classifierScore, linearScore, mlpScore } from '../../helpers/reference-heads.ts';
 import { goldenVectors } from '../routers/golden.ts';
 import { scratchDir } from './helpers/checkpoints.ts';
@@ -25,35 +21,11 @@ function headOf(
   architecture: string,
   embedding: number[][],
   topKWidth: number,
-): (rows: { hidden: number[]; topValues: number[]; sampled: number }[]) => number[] {
+): (rows: readonly HeadRow[]) => number[] {
   const file = writeHeadFile(join(scratchDir(), 'head.safetensors'), tensors, { architecture });
-  const opened = openHeads([{ file, architecture }]);
-  const files = new ModelFiles();
-  files.weights.add(
-    WEIGHT.embedding,
-    [embedding.length, embedding[0]?.length ?? 0],
-    Float32Array.from(embedding.flat()),
-  );
-  const open = (path: string) => openSession(path, { numThreads: 1, sharesWeights: false });
-  const [head] = loadHeads(opened, files, topKWidth, open);
-  onTestFinished(() => {
-    head?.close();
-    files.close();
-    for (const one of opened) one.file.close();
-  });
-  return (rows) => {
-    const matrix = (values: number[][]) =>
-      float32Tensor(Float32Array.from(values.flat()), [values.length, values[0]?.length ?? 0]);
-    const matrices = () => ({
-      hidden: matrix(rows.map(({ hidden }) => hidden)),
-      topValues: matrix(rows.map(({ topValues }) => topValues)),
-    });
-    const scores = head?.score(
-      matrices(),
-      rows.map(({ sampled }) => sampled),
-    );
-    return [...(scores ?? [])];
-  };
+  const head = openScoringHead(file, architecture, embedding, topKWidth);
+  onTestFinished(() => head.close());
+  return (rows) => head.score(rows);
 }
 
 const descending = (values: readonly number[]): number[] => [...values].sort((a, b) => b - a);
