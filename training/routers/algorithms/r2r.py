@@ -8,20 +8,18 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-import torch
-
 from training.routers.export import DTYPES
+from training.routers.finish import Trained, finish
 from training.routers.fit import FitOptions
 from training.routers.judges import JUDGES, Judge, make_judge
 from training.routers.pair import Pair, load_pair
 from training.routers.prompts import Question
 from training.routers.r2r_fit import held_out_scores, signal, train_network
 from training.routers.r2r_layout import load_network
+from training.routers.r2r_network import ARCHITECTURE
 from training.routers.r2r_rows import Collector, Trajectories
 from training.routers.routed import routed_answers
 from training.routers.store import Rows, ShardWriter, collection_of, write_facts
-
-_CHUNK_QUESTIONS = 512
 
 
 def add_collect_options(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +32,7 @@ def add_collect_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--judge-model", type=Path, help="chat model for --judge model (default: the large one)"
     )
+    parser.add_argument("--chunk", type=int, default=256, help="questions that are in memory together")
     parser.add_argument(
         "--states",
         type=Path,
@@ -53,14 +52,6 @@ def collect(args: argparse.Namespace, pair: Pair, questions: Sequence[Question])
     think_end = _single_token(pair, args.think_end) if args.think_end else None
     on_policy = _routed(args, pair) if args.states else None
     collector = Collector(pair, judge, args.max_new_tokens, on_policy, think_end)
-    with ShardWriter(args.out) as writer:
-        for first in range(0, len(questions), _CHUNK_QUESTIONS):
-            rows = collector.rows(questions[first : first + _CHUNK_QUESTIONS], first)
-            if rows is not None:
-                writer.add(rows)
-            print(
-                f"{min(first + _CHUNK_QUESTIONS, len(questions))} questions, {collector.counts}", flush=True
-            )
     facts = {
         "algorithm": "r2r",
         "small": str(args.small),
@@ -69,10 +60,16 @@ def collect(args: argparse.Namespace, pair: Pair, questions: Sequence[Question])
         "judge": name,
         "judge_model": str(args.judge_model or args.large) if name == "model" else None,
         "states": f"answers routed by {args.states}" if args.states else "answers of the large model",
-        "seconds": round(time.perf_counter() - started),
-        **asdict(collector.counts),
     }
-    write_facts(args.out, facts)
+    with ShardWriter(args.out) as writer:
+        for first in range(0, len(questions), args.chunk):
+            rows = collector.rows(questions[first : first + args.chunk], first)
+            if rows is not None:
+                writer.add(rows)
+            print(f"{min(first + args.chunk, len(questions))} questions, {collector.counts}", flush=True)
+    write_facts(
+        args.out, {**facts, **asdict(collector.counts), "seconds": round(time.perf_counter() - started)}
+    )
 
 
 def add_train_options(parser: argparse.ArgumentParser) -> None:
@@ -95,8 +92,23 @@ def train(args: argparse.Namespace) -> None:
         Rows(args.data), embedding, args.widths, args.recall_factor, args.dropout, options
     )
     labels, scores = held_out_scores(network, embedding, seen)
-    print(f"{fitted}; {len(labels)} held-out rows, {sum(labels)} divergent", flush=True)
-    torch.save({"n": network.state_dict(), "labels": labels, "scores": scores}, args.out)
+    trained = Trained(
+        name="R2R",
+        architecture=ARCHITECTURE,
+        tensors=network.state_dict(),
+        signal=signal(network.to(pair.small.device), pair.small.embedding),
+        scores=scores,
+        is_positive=[value == 1 for value in labels],
+        facts={
+            "network": f"widths {args.widths}, {sum(p.numel() for p in network.parameters())} parameters",
+            "rows": f"{seen.positives} divergent and {seen.negatives} others to train on",
+            "training": f"epoch {fitted.best} of {fitted.epochs}, recall factor {args.recall_factor}, "
+            f"learning rate {args.learning_rate}, seed {args.seed}",
+        },
+        limits="The threshold and the curves are for this pair and this kind of problem. The rows are states along "
+        f"{', then '.join(fact['states'] for fact in facts)}; what else happens at run time was not trained on.",
+    )
+    finish(args, pair, facts, trained, started)
 
 
 def _routed(args: argparse.Namespace, pair: Pair) -> Trajectories:
