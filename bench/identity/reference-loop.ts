@@ -3,7 +3,7 @@ import type { ModelId, SamplingParams } from '../../core/request.ts';
 import type { SampledRow } from '../../engine/engine.ts';
 import { loadRouterFactory } from '../../routers/registry.ts';
 import type { AlgoFields, RouteRow } from '../../routers/router.ts';
-import { drawDistance } from './draw-distance.ts';
+import { choiceDistance } from './choice-distance.ts';
 import { ReferenceSide } from './reference-side.ts';
 import { routeDistance } from './route-distance.ts';
 
@@ -12,8 +12,8 @@ export interface ReferenceAnswer {
   models: ModelId[];
   /**
    * Per token: how far the nearest decision behind it was from falling the other way. Greedy: difference of the
-   * two largest logits; sampled: distance of the draw from the edges of its token's interval; in both cases the
-   * distance of the routing as well.
+   * two largest logits; sampled: distance of the draw from the edges of its token's interval; composed: of the
+   * composition; always the distance of the routing as well.
    */
   distances: number[];
 }
@@ -102,9 +102,8 @@ export class ReferenceLoop {
       const token = router.choose?.(row) ?? row.sampled;
       answer.ids.push(token);
       answer.models.push(at);
-      answer.distances.push(
-        Math.min(progress.distance, choiceDistance(result, at, tokens.length, row.sampling)),
-      );
+      const key = { model: at, position: tokens.length, sampling: row.sampling };
+      answer.distances.push(Math.min(progress.distance, choiceDistance(router, row, result, key)));
       tokens.push(token);
       progress.numSinceArrival += 1;
       progress.distance = isDiscarding ? Infinity : distance;
@@ -146,9 +145,4 @@ function rowOf(
     numSinceArrival,
     ...(algo === undefined ? {} : { algo }),
   };
-}
-
-function choiceDistance(row: SampledRow, model: ModelId, position: number, sampling: SamplingParams): number {
-  if (sampling.temperature === 0 || !row.logits) return row.top2Margin;
-  return drawDistance(row.logits, row.sampled, { model, position, sampling });
 }

@@ -1,26 +1,14 @@
-import { join } from 'node:path';
-import type { SamplingParams } from '../../core/request.ts';
 import { SystemClock } from '../../core/system-clock.ts';
-import { packageRoot } from '../../deploy/config/package-root.ts';
 import { resolveBroker } from '../../transport/broker.ts';
 import { chat, mapConcurrently, type ChatAnswer } from '../lib/chat-client.ts';
 import type { Problem } from '../lib/problems.ts';
 import { startSystem } from '../lib/system.ts';
 import { compareAnswers, type Comparison } from './compare.ts';
-import { ReferenceLoop, type ReferenceAnswer } from './reference-loop.ts';
+import { MAX_NUM_BATCHED_TOKENS, referenceAnswers, type Mode } from './reference-answers.ts';
+import type { ReferenceAnswer } from './reference-loop.ts';
 
 export const THRESHOLD = 0.02;
 export const MAX_TOKENS = 400;
-const MAX_NUM_BATCHED_TOKENS = 512;
-const END_ID = 1;
-
-const modelDir = (name: string): string => join(packageRoot, 'models', name);
-
-export interface Mode {
-  name: string;
-  temperature: number;
-  seed: (index: number) => number;
-}
 
 /** Greedy, and sampled with a seed of its own per problem. */
 export const MODES: readonly Mode[] = [
@@ -28,29 +16,7 @@ export const MODES: readonly Mode[] = [
   { name: 'temperature 0.8', temperature: 0.8, seed: (index) => 1000 + index },
 ];
 
-const samplingOf = (mode: Mode, index: number): SamplingParams => ({
-  temperature: mode.temperature,
-  topP: 1,
-  topK: -1,
-  minP: 0,
-  seed: mode.seed(index),
-});
-
-/** What the reference loop answers to every problem. The prompts are those that the system itself reports. */
-async function referenceAnswers(prompts: readonly number[][], mode: Mode): Promise<ReferenceAnswer[]> {
-  const loop = await ReferenceLoop.start({
-    models: ['small', 'large'].map((name) => ({ name, dir: modelDir(name) })),
-    router: { use: 'r-stitch', options: { threshold: THRESHOLD } },
-    maxNumBatchedTokens: MAX_NUM_BATCHED_TOKENS,
-  });
-  const answers: ReferenceAnswer[] = [];
-  for (const [index, prompt] of prompts.entries()) {
-    const limits = { maxTokens: MAX_TOKENS, stopIds: [END_ID] };
-    answers.push(await loop.answer(prompt, samplingOf(mode, index), limits));
-  }
-  await loop.close();
-  return answers;
-}
+const MODEL_NAMES = ['small', 'large'];
 
 /** The reference answers of each mode, computed once: the prompts are the same in every setting. */
 export class References {
@@ -60,12 +26,14 @@ export class References {
     let references = this.known.get(mode);
     if (!references) {
       references = await referenceAnswers(
+        MODEL_NAMES,
+        { use: 'r-stitch', options: { threshold: THRESHOLD } },
         answers.map(({ promptIds }) => promptIds),
-        mode,
+        { mode, maxTokens: MAX_TOKENS },
       );
       this.known.set(mode, references);
     }
-    return compareAnswers(answers, references, ['small', 'large']);
+    return compareAnswers(answers, references, MODEL_NAMES);
   }
 }
 

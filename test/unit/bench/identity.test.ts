@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { choiceDistance } from '../../../bench/identity/choice-distance.ts';
 import { compareAnswers } from '../../../bench/identity/compare.ts';
 import { drawDistance } from '../../../bench/identity/draw-distance.ts';
 import { isCorrect, loadProblems } from '../../../bench/lib/problems.ts';
 import type { ChatAnswer } from '../../../bench/lib/chat-client.ts';
 import { uniform } from '../../../core/random.ts';
+import type { SampledRow } from '../../../engine/engine.ts';
+import { coLlm } from '../../../routers/co-llm.ts';
+import { rowOf } from '../routers/rows.ts';
 
 const reference = { ids: [5, 6, 7], models: [1, 2, 1], distances: [1, 0.5, 0.5] };
 const answer = (change: Partial<ChatAnswer> = {}): ChatAnswer[] => [
@@ -49,6 +53,44 @@ describe('the distance of a draw', () => {
     const [token, low, high] = edges.find((edge) => u < edge[2]) ?? [2, 0.9, 1];
     const expected = Math.min(low === 0 ? Infinity : u - low, high - u);
     expect(drawDistance(logits, token, key)).toBeCloseTo(expected, 5);
+  });
+});
+
+describe('the distance of a composed choice', () => {
+  const assistant = coLlm({
+    self: 2,
+    home: 1,
+    models: [
+      { id: 1, name: 'a' },
+      { id: 2, name: 'b' },
+    ],
+    options: { strategy: 'compose' },
+  });
+  /** The base wants token 5, the assistant token 4, half and half; `lead` in favour of token 5. */
+  const rowWith = (lead: number) =>
+    rowOf({
+      sampled: 4,
+      topIds: Int32Array.of(4),
+      topValues: Float32Array.of(Math.log(0.5)),
+      logSumExp: 0,
+      algo: { deferProb: 0.5, ids: [5], probabilities: [0.5 + lead] },
+    });
+  const distance = (lead: number): number => {
+    const row = rowWith(lead);
+    const result = { seq: 1, ok: true, top2Margin: 7, ...row } as SampledRow;
+    return choiceDistance(assistant, row, result, { model: 2, position: 3, sampling: row.sampling });
+  };
+
+  it('is none where the mixture would choose another token within the margin, on either side', () => {
+    expect([0.001, -0.001].map(distance)).toEqual([Infinity, Infinity]);
+    expect([0.00001, -0.00001].map(distance)).toEqual([0, 0]);
+  });
+
+  it('is that of the model where nothing is composed', () => {
+    const { algo: _algo, ...row } = rowWith(0);
+    const result = { seq: 1, ok: true, top2Margin: 7, ...row } as SampledRow;
+    const key = { model: 2, position: 3, sampling: row.sampling };
+    expect(choiceDistance(assistant, row, result, key)).toBe(7);
   });
 });
 
