@@ -14,6 +14,7 @@ import type { Outbox } from './outbox.ts';
 import type { PeerInboxes } from './peer-inboxes.ts';
 import type { ReadyQueue } from './ready-queue.ts';
 import type { RequestTable } from './request-table.ts';
+import type { StepTap } from './step-tap.ts';
 import type { UnreachableModels } from './unreachable.ts';
 
 /** What the three loops of a subserver share. Built once the engine is loaded. */
@@ -36,6 +37,8 @@ export interface SubserverContext {
   /** What this replica measures of its model. */
   readonly estimator: ModelEstimator;
   readonly unreachable: UnreachableModels;
+  /** Only where the deployment records. */
+  readonly tap?: StepTap;
   readonly modelName: (model: ModelId) => string;
   /** Asks for a look at the queue once the current instant has been handled. */
   readonly wake: () => void;

@@ -28,6 +28,7 @@ export function finishAtHome(
   error?: TokenrailError,
 ): void {
   if (request.isOver) return;
+  context.tap?.end(request, reason);
   const finish: Finish = {
     kind: 'finish',
     rid: request.rid,

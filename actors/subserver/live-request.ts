@@ -59,6 +59,8 @@ export class LiveRequest implements SequenceView {
   lastSent: SentHandoff | undefined;
   /** The router's fields of the handoff that began this visit. */
   algo: AlgoFields | undefined;
+  /** Leading tokens that records of this replica have told. */
+  recordedLoc = 0;
   /** Tokens committed here since the request came. */
   numSinceArrival = 0;
   /** Changes with each arrival: the result of a step planned for an earlier visit is void. */
@@ -123,6 +125,7 @@ export class LiveRequest implements SequenceView {
     this.originModels.length = Math.min(this.originModels.length, generated);
     this.originSignals.length = Math.min(this.originSignals.length, generated);
     this.kvLen = Math.min(this.kvLen, this.tokens.length);
+    this.recordedLoc = Math.min(this.recordedLoc, this.tokens.length);
   }
 
   /** Origins of tokens[start .. end), index by index; unknown (0, NaN) inside the prompt. */

@@ -7,6 +7,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Router } from '../../routers/router.ts';
 import type { PlanSolver, StartPolicy } from '../../scheduling/index.ts';
 import type { Bus } from '../../transport/bus.ts';
+import type { RecordOptions } from './step-tap.ts';
 
 export interface SubserverOptions {
   deployment: Deployment;
@@ -55,6 +56,8 @@ export interface SubserverDeps {
    * those that are heard). Without it they look ahead on their own. Closed by whoever made it.
    */
   solver?: PlanSolver;
+  /** Publishes what the steps saw and decided. Default: nothing is asked for or published. */
+  record?: RecordOptions;
 }
 
 export type CompleteOptions = Required<SubserverOptions>;

@@ -1,9 +1,10 @@
 import { TokenrailError } from '../../core/errors.ts';
 import { STAY, type EndReason } from '../../core/request.ts';
-import type { RowResult, SampledRow } from '../../engine/engine.ts';
+import type { RowResult, SampledRow, SignalNeeds } from '../../engine/engine.ts';
 import { chooseChecked, signalOf } from '../../routers/checked-hooks.ts';
 import { routeChecked } from '../../routers/checked-router.ts';
 import type { RouteRow, Router } from '../../routers/router.ts';
+import { visibleSignals } from '../../routers/visible-signals.ts';
 import type { PlannedRow } from './batch-planner.ts';
 import type { SubserverContext } from './context.ts';
 import { finishAtHome, forget, postTokens } from './ending.ts';
@@ -75,26 +76,27 @@ function routeGroup(context: SubserverContext, routerId: string, sampled: readon
   const routed: Sampled[] = [];
   for (const one of sampled) {
     attempt(context, one.request, () => {
-      rows.push(routeRow(one.request, one.result));
+      rows.push(routeRow(one, router?.needs ?? {}));
       routed.push(one);
     });
   }
   const routing = router && routeChecked(router, rows, routingScope(context));
   context.counters.add('route_us', Math.round((context.clock.nowMs() - startedMs) * 1000));
-  routed.forEach(({ request }, index) => {
+  routed.forEach((one, index) => {
+    const { request } = one;
     const row = rows[index];
     attempt(context, request, () => {
       const failure = routing?.failures.get(index);
       if (failure) failRequest(context, request, failure);
       else if (router && routing && row)
-        commitRow(context, router, request, row, routing.destinations[index] ?? STAY);
+        commitRow(context, router, { ...one, row }, routing.destinations[index] ?? STAY);
       else failRequest(context, request, new TokenrailError('router_failed', `router ${routerId} is gone`));
     });
   });
 }
 
-function routeRow(request: LiveRequest, result: SampledRow): RouteRow {
-  const { topValues, topIds, hidden, embedding, logits, scores, logSumExp } = result;
+function routeRow({ request, result }: Sampled, needs: SignalNeeds): RouteRow {
+  const { logSumExp } = result;
   return {
     rid: request.rid,
     position: request.tokens.length,
@@ -107,11 +109,7 @@ function routeRow(request: LiveRequest, result: SampledRow): RouteRow {
     tokens: request.tokens,
     numSinceArrival: request.numSinceArrival,
     ...(logSumExp === undefined ? {} : { logSumExp }),
-    ...(topValues && topIds ? { topValues, topIds } : {}),
-    ...(hidden ? { hidden } : {}),
-    ...(embedding ? { embedding } : {}),
-    ...(logits ? { logits } : {}),
-    ...(scores ? { scores } : {}),
+    ...visibleSignals(needs, result),
     ...(request.algo ? { algo: request.algo } : {}),
   };
 }
@@ -119,8 +117,7 @@ function routeRow(request: LiveRequest, result: SampledRow): RouteRow {
 function commitRow(
   context: SubserverContext,
   router: Router,
-  request: LiveRequest,
-  row: RouteRow,
+  { request, result, row }: Sampled & { row: RouteRow },
   chosen: number,
 ): void {
   const signal = signalOf(router, row);
@@ -130,7 +127,9 @@ function commitRow(
     request.role === 'guest' && request.numSinceArrival === 0 && !mayPassOn(context, router, destination);
   const token = askRouter(context, request, () => chooseChecked(router, row, context.info.vocabSize));
   if (token === undefined) return;
-  if (destination !== STAY && router.onHandoff === 'discard' && !mustKeep) {
+  const isKept = destination === STAY || router.onHandoff === 'keep' || mustKeep;
+  context.tap?.row(request, result, { destination: chosen, token, isKept });
+  if (!isKept) {
     request.held = { token, signal };
     context.estimator.observeRow(destination, 0);
     handOff(context, request, destination, { row });

@@ -24,6 +24,7 @@ import { PeerInboxes } from './peer-inboxes.ts';
 import { ReadyQueue } from './ready-queue.ts';
 import { RequestTable } from './request-table.ts';
 import { Serving } from './serving.ts';
+import { StepTap } from './step-tap.ts';
 import { UnreachableModels } from './unreachable.ts';
 
 /** One replica of one model: small or large, home or guest. */
@@ -156,9 +157,18 @@ export class Subserver {
       announcer,
       estimator,
       unreachable: new UnreachableModels(),
+      ...this.tap(name),
       modelName: (model) => this.modelName(model),
       wake: () => this.serving?.wake(),
     };
+  }
+
+  private tap(name: string): { tap?: StepTap } {
+    const { record, bus, clock, routers } = this.deps;
+    const { self: model, replica, configHash } = this.options;
+    if (record === undefined) return {};
+    const source = { model, replica, configHash, subject: this.subjects.record(name) };
+    return { tap: new StepTap(record, { bus, clock, logger: this.logger, routers, source }) };
   }
 
   private heartbeat(): Heartbeat {

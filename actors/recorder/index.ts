@@ -1,0 +1,1 @@
+export { Recorder, type RecorderCounts, type RecorderOptions, type RecordMessage } from './recorder.ts';

@@ -1,0 +1,141 @@
+import type { Clock, Timer } from '../../core/clock.ts';
+import { toTokenrailError, type TokenrailError } from '../../core/errors.ts';
+import type { Bus, BusSubscription } from '../../transport/bus.ts';
+import { decodeFrame } from '../../transport/codec.ts';
+import type { Message, RecordEnd, StepRecord } from '../../transport/messages.ts';
+import { NumberGaps } from './number-gaps.ts';
+
+export type RecordMessage = StepRecord | RecordEnd;
+
+export interface RecorderOptions {
+  /** Where records arrive; wildcards allowed. */
+  subject: string;
+  /** Records of another deployment are left out. */
+  configHash: string;
+  /** Ends when this many requests have begun and ended. Default: never. */
+  maxRequests?: number;
+}
+
+export interface RecorderDeps {
+  bus: Bus;
+  clock: Clock;
+  /** Keeps the messages of one frame; what it throws ends the recording. */
+  write: (messages: readonly RecordMessage[]) => void;
+}
+
+/** What a recording has heard. */
+export interface RecorderCounts {
+  /** Requests whose beginning was heard, and those of them that ended. */
+  requests: number;
+  ended: number;
+  steps: number;
+  /** Records that were lost on the way, by the numbers that replicas give them. */
+  missed: number;
+  /** Records that could not be read. */
+  dropped: number;
+  /** Records of another deployment's configuration. */
+  foreign: number;
+  /** Steps of requests that had begun before, or are more than were asked for. */
+  late: number;
+}
+
+/** Homes that vanish never tell the end of their requests. */
+const MAX_OPEN_REQUESTS = 65_536;
+const MAX_ENDED_REMEMBERED = 4096;
+
+/** Records of other senders may come a little after the end of a request. */
+const SETTLE_MS = 250;
+
+/** Hears the records of a deployment and hands on those of requests that began after it began to listen. */
+export class Recorder {
+  readonly counts: RecorderCounts = {
+    requests: 0,
+    ended: 0,
+    steps: 0,
+    missed: 0,
+    dropped: 0,
+    foreign: 0,
+    late: 0,
+  };
+  /** Resolves with nothing, or with what made it stop early, once it has ended. */
+  readonly done: Promise<TokenrailError | undefined>;
+  private readonly options: RecorderOptions;
+  private readonly deps: RecorderDeps;
+  private readonly gaps = new NumberGaps();
+  private readonly open = new Set<string>();
+  private readonly endedRids = new Set<string>();
+  private subscription: BusSubscription | undefined;
+  private settling: Timer | undefined;
+  private finish: (error?: TokenrailError) => void = () => {};
+
+  constructor(options: RecorderOptions, deps: RecorderDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.done = new Promise((resolve) => (this.finish = resolve));
+  }
+
+  /** Resolves when the broker knows of the subscription. */
+  async start(): Promise<void> {
+    this.subscription = this.deps.bus.subscribe(this.options.subject, ({ payload }) => this.receive(payload));
+    await this.deps.bus.flush();
+  }
+
+  /** Ends in good order. Idempotent. */
+  stop(error?: TokenrailError): void {
+    this.subscription?.unsubscribe();
+    this.settling?.cancel();
+    this.finish(error);
+  }
+
+  private receive(payload: Uint8Array): void {
+    const { messages, dropped } = decodeFrame(payload);
+    this.counts.dropped += dropped;
+    const kept = messages.filter((message): message is RecordMessage => this.isWanted(message));
+    if (kept.length === 0) return;
+    try {
+      this.deps.write(kept);
+    } catch (thrown) {
+      this.stop(toTokenrailError(thrown));
+    }
+  }
+
+  private isWanted(message: Message): boolean {
+    if (message.kind !== 'step-record' && message.kind !== 'record-end') {
+      this.counts.dropped += 1;
+      return false;
+    }
+    if (message.configHash !== this.options.configHash) {
+      this.counts.foreign += 1;
+      return false;
+    }
+    this.counts.missed += this.gaps.before(`${message.model} ${message.replica}`, message.number);
+    return message.kind === 'step-record' ? this.isStepWanted(message) : this.isEndWanted(message);
+  }
+
+  private isStepWanted({ rid, numGenerated }: StepRecord): boolean {
+    const { counts, open, endedRids } = this;
+    if (!open.has(rid) && !endedRids.has(rid)) {
+      const isFull =
+        counts.requests >= (this.options.maxRequests ?? Infinity) || open.size >= MAX_OPEN_REQUESTS;
+      if (numGenerated > 0 || isFull) {
+        counts.late += 1;
+        return false;
+      }
+      open.add(rid);
+      counts.requests += 1;
+    }
+    counts.steps += 1;
+    return true;
+  }
+
+  private isEndWanted({ rid }: RecordEnd): boolean {
+    if (!this.open.delete(rid)) return false;
+    this.counts.ended += 1;
+    this.endedRids.add(rid);
+    const [oldest] = this.endedRids;
+    if (this.endedRids.size > MAX_ENDED_REMEMBERED && oldest !== undefined) this.endedRids.delete(oldest);
+    if (this.counts.ended >= (this.options.maxRequests ?? Infinity))
+      this.settling ??= this.deps.clock.setTimer(SETTLE_MS, () => this.stop());
+    return true;
+  }
+}
