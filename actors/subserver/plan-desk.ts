@@ -66,6 +66,11 @@ export class PlanDesk {
     this.logChange();
   }
 
+  /** Whether a plan decides here; true with a policy of its own, which no plan can change. */
+  isFollowing(alive: number): boolean {
+    return this.auto?.stateAt(this.context.clock.nowMs(), alive).reason !== 'estimates moved';
+  }
+
   /** What decides now and why. */
   state(alive: number): {
     policy: string;

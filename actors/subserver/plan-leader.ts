@@ -49,7 +49,9 @@ export class PlanLeader {
     if (!this.isLeader()) return;
     const { beacons, table } = this.context;
     const alive = beacons.aliveFor(beacons.peers(), table.size, table.numAtHome);
-    const isChanged = this.tuner.tick({ nowMs, alive, models: this.reports(), tokens: this.tokens(alive) });
+    const models = this.reports();
+    const isFollowed = this.desk.isFollowing(alive);
+    const isChanged = this.tuner.tick({ nowMs, alive, models, tokens: this.tokens(alive), isFollowed });
     if (isChanged) this.number += 1;
     if (isChanged || nowMs - this.saidMs >= REPEAT_MS) this.say(nowMs);
   }

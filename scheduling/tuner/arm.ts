@@ -1,46 +1,62 @@
+import type { PolicySpec } from '../create-policy.ts';
 import type { Candidate } from '../planner/plan.ts';
+import { RateMean } from './rate-mean.ts';
 
-/** Share of a window in the mean, at least: contexts grow and loads change, and the first hour must not weigh for ever. */
-const LEAST_WEIGHT = 1 / 200;
+/** Windows under another plan count as so many at most: its predictions were off in another way, perhaps. */
+const MOST_INHERITED = 12;
 
-/** A candidate with what was measured of it: committed tokens per second, by window. */
+/** A candidate with what was measured of it, as a share of what the best one gave just before: by how much it is off is 1 − mean. */
 export class Arm {
   readonly candidate: Candidate;
-  private count = 0;
-  private average = 0;
-  private spread = 0;
+  readonly share = new RateMean();
+  /** Time for which it was tried, weighted by what that cost. */
+  lostMs = 0;
 
   constructor(candidate: Candidate) {
     this.candidate = candidate;
   }
 
-  get numWindows(): number {
-    return this.count;
+  get kinds(): string {
+    return kindsOf(this.candidate.policies);
   }
 
-  /** Mean rate over its windows, the last 200 or so counting most; 0 before the first. */
-  get mean(): number {
-    return this.average;
+  /** By how many standard errors it is measured above the best one; 0 where that cannot be said. */
+  get errorsAbove(): number {
+    const { mean, variance } = this.share;
+    if (!Number.isFinite(variance)) return 0;
+    return variance > 0 ? (mean - 1) / Math.sqrt(variance) : Math.sign(mean - 1) * Infinity || 0;
   }
 
-  /** Variance of the mean; infinite before the second window. */
-  get variance(): number {
-    const numEffective = Math.min(this.count, 2 / LEAST_WEIGHT - 1);
-    return this.count < 2 ? Infinity : this.spread / (numEffective - 1);
-  }
-
-  observe(tokensPerSecond: number): void {
-    this.count += 1;
-    const weight = Math.max(1 / this.count, LEAST_WEIGHT);
-    const difference = tokensPerSecond - this.average;
-    this.average += weight * difference;
-    this.spread = (1 - weight) * (this.spread + weight * difference ** 2);
+  /** The other one is the best now: what was known of it beside this one is known of this one beside it. */
+  rebase(best: Arm, isFormerBest: boolean): void {
+    const { mean, variance, numValues } = best.share;
+    if (isFormerBest) this.share.set(1 / mean, variance / mean ** 4, numValues);
+    else this.share.set(this.share.mean / mean, this.share.variance / mean ** 2, this.share.numValues);
   }
 }
 
-/** By how many standard errors `a` is measured above `b`; 0 where that cannot be said. */
-export function standardErrorsAbove(a: Arm, b: Arm): number {
-  const variance = a.variance + b.variance;
-  if (!Number.isFinite(variance)) return 0;
-  return variance > 0 ? (a.mean - b.mean) / Math.sqrt(variance) : Math.sign(a.mean - b.mean) * Infinity || 0;
+/** How far the prediction of an arm beside that of the best is off; relative, with the variance and the windows behind it. */
+export interface Correction {
+  factor: number;
+  variance: number;
+  numWindows: number;
 }
+
+/** @param best the arm whose measurement is the measure; undefined where nothing is known */
+export function correctionOf(arm: Arm, best: Arm): Correction | undefined {
+  if (arm === best) return { factor: 1, variance: 0, numWindows: Infinity };
+  const { mean, variance, numValues } = arm.share;
+  const predicted = arm.candidate.tokensPerSecond / best.candidate.tokensPerSecond;
+  if (!Number.isFinite(variance) || !(predicted > 0) || !(mean > 0)) return undefined;
+  return { factor: mean / predicted, variance: variance / mean ** 2, numWindows: numValues };
+}
+
+/** Begins with what the plan before tells: `own` and `ofBest` are corrections of arms like this one and like the new best. */
+export function inherit(arm: Arm, best: Arm, own: Correction, ofBest: Correction): void {
+  const predicted = arm.candidate.tokensPerSecond / best.candidate.tokensPerSecond;
+  const mean = (predicted * own.factor) / ofBest.factor;
+  const variance = (own.variance + ofBest.variance) * mean ** 2;
+  arm.share.set(mean, variance, Math.min(own.numWindows, ofBest.numWindows, MOST_INHERITED));
+}
+
+export const kindsOf = (policies: readonly PolicySpec[]): string => policies.map(({ kind }) => kind).join();

@@ -3,6 +3,9 @@ import { hasMoved, type Tolerance } from './moved.ts';
 import type { MeasuredSystem } from './system-of.ts';
 import { Trials } from './trials.ts';
 
+/** Numbers of requests alive that differ by less than this share are as good as the same. */
+const NEAR = 0.25;
+
 /** A solved plan with what was measured under it. */
 export class SolvedPlan {
   readonly system: SystemSpec;
@@ -10,6 +13,7 @@ export class SolvedPlan {
   readonly aliveMax: number;
   private readonly admissionP99Ms: number | undefined;
   private readonly trials = new Map<PlanEntry, Trials>();
+  private before: SolvedPlan | undefined;
 
   /** @param admissionP99Ms as in the problem that the plan solves */
   constructor(system: SystemSpec, plan: Plan, aliveMax: number, admissionP99Ms?: number) {
@@ -25,9 +29,25 @@ export class SolvedPlan {
   }
 
   trialsOf(entry: PlanEntry): Trials {
-    const known = this.trials.get(entry) ?? new Trials(entry.candidates, this.admissionP99Ms);
+    const known = this.trials.get(entry) ?? this.newTrials(entry);
     this.trials.set(entry, known);
     return known;
+  }
+
+  /** What was measured under `before` tells how far predictions are off. Only the newest plan before is remembered. */
+  succeed(before: SolvedPlan): void {
+    this.before = before;
+    before.before = undefined;
+  }
+
+  private newTrials({ alive, candidates }: PlanEntry): Trials {
+    return new Trials(candidates, this.admissionP99Ms, this.before?.trialsNear(alive));
+  }
+
+  /** Trials of about as many requests, if there were any. */
+  private trialsNear(alive: number): Trials | undefined {
+    const entry = entryFor(this.plan, alive);
+    return entry && Math.abs(entry.alive - alive) <= NEAR * alive ? this.trials.get(entry) : undefined;
   }
 }
 

@@ -1,5 +1,7 @@
 import type { Candidate } from '../planner/plan.ts';
-import { Arm, standardErrorsAbove } from './arm.ts';
+import { Arm, correctionOf, inherit } from './arm.ts';
+import { chosenFrom } from './chosen.ts';
+import { RateMean } from './rate-mean.ts';
 
 /** How long a window takes: as many tokens as make a rate, and time enough for many steps. */
 const WINDOW_TOKENS = 400;
@@ -7,62 +9,74 @@ const LEAST_WINDOW_MS = 500;
 /** Share of a window that passes unmeasured after a change: what the one before left in the queues. */
 const SETTLE_SHARE = 0.25;
 
-/** Candidates that are tried are predicted within this of the best … */
-const CLOSE = 0.05;
-/** … and not more than so many; eager is tried besides, whatever is predicted. */
-const MAX_CLOSE = 3;
-
 /** Share of the time for trials at most, and of the tokens that they may cost as predicted or measured. */
 const TIME_SHARE = 0.03;
 const LOSS_SHARE = 0.001;
-/** Where the measurements contradict the prediction, finding out is worth more. */
+/** Where the measurements contradict the prediction, finding out is worth more, … */
 const LOSS_SHARE_IN_DOUBT = 0.004;
 const DOUBT = 0.05;
+/** … and much more at first: until an arm has so many windows, or is clearly behind after some. */
+const BOLD_WINDOWS = 8;
+const BOLD_TIME_SHARE = 0.3;
+const BOLD_LOSS_SHARE = 0.02;
+const CLEARLY_BEHIND = { windows: 3, errors: 2 };
+/** Windows of the best before others are compared with it, and before it can be said to contradict its prediction. */
+const LEVEL_WINDOWS = 2;
+const DOUBT_WINDOWS = 4;
 
-/** Windows of both before one is preferred to the other, and what the difference must be. */
+/** Windows before an arm is preferred to the best one, and what the difference must be. */
 const LEAST_WINDOWS = 6;
 const LEAST_ERRORS = 2.5;
 const LEAST_GAIN = 0.005;
+/** Weight of the newest window in what others are compared with, at least. */
+const LEVEL_WEIGHT = 0.25;
 
 interface Window {
+  /** Before it has settled: when it may begin. */
   startMs: number;
+  isSettled: boolean;
   tokens: number;
-  arm: number;
 }
 
 /**
  * Corrects predictions by measurement, for one number of requests alive. Time is cut into windows; the best candidate runs in
- * almost all of them, now and then another one gets a window. Trials cost at most 3 % of the time and what is predicted (later:
- * measured) to be 0.1 % of the tokens, 0.4 % once the measured throughput is off the predicted one by more than 5 %. Another
- * candidate takes over when it is measured better by 2.5 standard errors and 0.5 %, after six windows of both.
+ * almost all of them, now and then another one gets a window, which is compared with those just before: what grows or
+ * drifts meanwhile hits both. Trials cost at most 3 % of the time and what is predicted (later: measured) to be 0.1 % of the
+ * tokens. While the measured throughput is off the predicted one by more than 5 %, it is 0.4 %, and candidates that have had few
+ * windows get 30 % of the time and 2 % of the tokens. Another candidate takes over when it is measured better by 2.5 standard
+ * errors and 0.5 %, after six windows.
  */
 export class Trials {
   private readonly arms: readonly Arm[];
-  private best = 0;
-  private current = 0;
+  private best: Arm;
+  private current: Arm;
   private window: Window | undefined;
+  /** Rate of the best one of late, and since it is the best. */
+  private level = 0;
+  private rate = new RateMean();
   private elapsedMs = 0;
   private triedMs = 0;
-  private lostMs = 0;
 
   /**
-   * @param candidates best first, never empty
+   * @param candidates best first
    * @param admissionP99Ms bound on the predicted delay: what exceeds it is not tried, however fast, unless all do
+   * @param before trials of about as many requests under the plan before: by how much kinds of candidates are better or
+   *   worse than predicted, beside each other, is known
+   * @throws Error without candidates
    */
-  constructor(candidates: readonly Candidate[], admissionP99Ms = Infinity) {
-    const most = candidates[0]?.tokensPerSecond ?? 0;
-    const largestMs = Math.max(admissionP99Ms, candidates[0]?.p99AdmissionMs ?? 0);
-    const allowed = candidates.filter(({ p99AdmissionMs = 0 }) => p99AdmissionMs <= largestMs);
-    const close = allowed.filter(({ tokensPerSecond }) => tokensPerSecond >= most * (1 - CLOSE));
-    const chosen = close.slice(0, MAX_CLOSE);
-    const eager = allowed.find(({ policies }) => policies.every(({ kind }) => kind === 'eager'));
-    if (eager && !chosen.includes(eager)) chosen.push(eager);
-    this.arms = chosen.map((candidate) => new Arm(candidate));
+  constructor(candidates: readonly Candidate[], admissionP99Ms = Infinity, before?: Trials) {
+    this.arms = chosenFrom(candidates, admissionP99Ms).map((candidate) => new Arm(candidate));
+    const [first] = this.arms;
+    if (!first) throw new Error('a plan has no candidates');
+    this.best = this.current = first;
+    if (before) this.inheritFrom(before);
+    this.promote();
+    this.current = this.best;
   }
 
   /** The candidate that should run now. */
-  get running(): Candidate | undefined {
-    return this.arms[this.current]?.candidate;
+  get running(): Candidate {
+    return this.current.candidate;
   }
 
   get isTrial(): boolean {
@@ -71,8 +85,7 @@ export class Trials {
 
   /** Measured rate of the candidate taken for the best, in tokens per second; undefined before its first window. */
   get measured(): number | undefined {
-    const arm = this.arms[this.best];
-    return arm && arm.numWindows > 0 ? arm.mean : undefined;
+    return this.rate.numValues > 0 ? this.rate.mean : undefined;
   }
 
   /** What ran until now is not comparable: other numbers of requests, or nothing to do. */
@@ -92,16 +105,18 @@ export class Trials {
       this.open(nowMs, tokens, SETTLE_SHARE);
       return;
     }
-    if (nowMs < window.startMs) {
-      window.tokens = tokens; // not settled yet
+    if (!window.isSettled) {
+      if (nowMs < window.startMs) return;
+      // From here, and not from when it should have begun: what was committed between the two would count, and its time not.
+      this.window = { startMs: nowMs, tokens, isSettled: true };
       return;
     }
     const lengthMs = nowMs - window.startMs;
     if (lengthMs < this.windowMs) return;
-    this.arms[window.arm]?.observe(((tokens - window.tokens) / lengthMs) * 1000);
+    this.observe(((tokens - window.tokens) / lengthMs) * 1000);
     this.book(lengthMs);
     const before = this.current;
-    this.best = this.findBest();
+    this.promote();
     this.current = before === this.best ? this.nextTrial() : this.best;
     this.open(nowMs, tokens, this.current === before ? 0 : SETTLE_SHARE);
   }
@@ -112,7 +127,17 @@ export class Trials {
   }
 
   private open(nowMs: number, tokens: number, settleShare: number): void {
-    this.window = { startMs: nowMs + settleShare * this.windowMs, tokens, arm: this.current };
+    const startMs = nowMs + settleShare * this.windowMs;
+    this.window = { startMs, isSettled: settleShare === 0, tokens };
+  }
+
+  private observe(tokensPerSecond: number): void {
+    if (this.isTrial) {
+      if (this.level > 0) this.current.share.observe(tokensPerSecond / this.level);
+      return;
+    }
+    this.rate.observe(tokensPerSecond);
+    this.level += (tokensPerSecond - this.level) * Math.max(LEVEL_WEIGHT, 1 / this.rate.numValues);
   }
 
   private book(lengthMs: number): void {
@@ -120,54 +145,82 @@ export class Trials {
     if (!this.isTrial) return;
     const withSettlingMs = lengthMs * (1 + SETTLE_SHARE);
     this.triedMs += withSettlingMs;
-    this.lostMs += this.lossShareOf(this.current) * withSettlingMs;
+    this.current.lostMs += this.lossShareOf(this.current) * withSettlingMs;
   }
 
   /** Part of the throughput that is lost while an arm runs. */
-  private lossShareOf(index: number): number {
-    const arm = this.arms[index];
-    const best = this.arms[this.best];
-    if (!arm || !best) return 0;
-    const isMeasured = arm.numWindows >= 3 && best.numWindows >= 3 && best.mean > 0;
-    const ratio = isMeasured
-      ? arm.mean / best.mean
-      : arm.candidate.tokensPerSecond / best.candidate.tokensPerSecond;
-    return Math.max(0, 1 - ratio);
+  private lossShareOf({ share, candidate }: Arm): number {
+    const predicted = candidate.tokensPerSecond / this.best.candidate.tokensPerSecond;
+    return Math.max(0, 1 - (share.numValues >= 3 ? share.mean : predicted));
   }
 
-  private findBest(): number {
-    const best = this.arms[this.best];
-    let found = this.best;
-    if (!best || best.numWindows < LEAST_WINDOWS) return found;
-    this.arms.forEach((arm, index) => {
-      const isBetter =
-        arm.numWindows >= LEAST_WINDOWS &&
-        arm.mean > best.mean * (1 + LEAST_GAIN) &&
-        standardErrorsAbove(arm, best) >= LEAST_ERRORS;
-      if (isBetter && arm.mean > (this.arms[found]?.mean ?? 0)) found = index;
-    });
-    return found;
+  /** Whoever is measured clearly better becomes the best. */
+  private promote(): void {
+    let found: Arm | undefined;
+    for (const arm of this.arms) {
+      const { numValues, mean } = arm.share;
+      if (arm === this.best || numValues < LEAST_WINDOWS || mean <= 1 + LEAST_GAIN) continue;
+      if (arm.errorsAbove >= LEAST_ERRORS && mean > (found?.share.mean ?? 0)) found = arm;
+    }
+    if (!found) return;
+    const before = this.best;
+    for (const arm of this.arms) if (arm !== found) arm.rebase(found, arm === before);
+    this.level *= found.share.mean;
+    this.best = found;
+    this.rate = new RateMean();
   }
 
   /** The arm of the next window: the least tried one that the budgets allow, else the best. */
-  private nextTrial(): number {
+  private nextTrial(): Arm {
+    if (this.rate.numValues < LEVEL_WINDOWS) return this.best;
+    const isInDoubt = this.isInDoubt();
+    const boldly = isInDoubt ? this.leastTried(BOLD_TIME_SHARE, BOLD_LOSS_SHARE, isOpen) : undefined;
+    const lossShare = isInDoubt ? LOSS_SHARE_IN_DOUBT : LOSS_SHARE;
+    return boldly ?? this.leastTried(TIME_SHARE, lossShare, () => true) ?? this.best;
+  }
+
+  /** Of the arms whose next window is within these shares of the time and the tokens, the one with the fewest windows. */
+  private leastTried(timeShare: number, lossShare: number, isWanted: (arm: Arm) => boolean): Arm | undefined {
     const withMs = this.windowMs * (1 + SETTLE_SHARE);
-    if (this.triedMs + withMs > TIME_SHARE * this.elapsedMs) return this.best;
-    const lossBudgetMs = (this.isInDoubt() ? LOSS_SHARE_IN_DOUBT : LOSS_SHARE) * this.elapsedMs;
-    let next = this.best;
-    this.arms.forEach((arm, index) => {
-      if (index === this.best || this.lostMs + this.lossShareOf(index) * withMs > lossBudgetMs) return;
-      const least = next === this.best ? Infinity : (this.arms[next]?.numWindows ?? Infinity);
-      if (arm.numWindows < least) next = index;
-    });
-    return next;
+    if (this.triedMs + withMs > timeShare * this.elapsedMs) return undefined;
+    // Each has a budget of its own, or those that cost little would leave nothing for those that cost much.
+    const budgetMs = (lossShare * this.elapsedMs) / Math.max(1, this.arms.length - 1);
+    const affordable = this.arms.filter(
+      (arm) => arm !== this.best && isWanted(arm) && arm.lostMs + this.lossShareOf(arm) * withMs <= budgetMs,
+    );
+    return affordable.sort((a, b) => a.share.numValues - b.share.numValues)[0];
   }
 
   /** Whether the best one's measurement contradicts its prediction. */
   private isInDoubt(): boolean {
-    const best = this.arms[this.best];
-    if (!best || best.numWindows < LEAST_WINDOWS) return false;
-    const off = Math.abs(best.mean - best.candidate.tokensPerSecond);
-    return off > DOUBT * best.candidate.tokensPerSecond && off > 3 * Math.sqrt(best.variance);
+    const { numValues, mean, variance } = this.rate;
+    const { tokensPerSecond } = this.best.candidate;
+    const off = Math.abs(mean - tokensPerSecond);
+    return numValues >= DOUBT_WINDOWS && off > DOUBT * tokensPerSecond && off > 3 * Math.sqrt(variance);
   }
+
+  private inheritFrom(before: Trials): void {
+    const likeBest = before.mostLike(this.best);
+    const ofBest = likeBest && correctionOf(likeBest, before.best);
+    if (!ofBest) return;
+    for (const arm of this.arms) {
+      const like = arm === this.best ? undefined : before.mostLike(arm);
+      const own = like && like !== likeBest ? correctionOf(like, before.best) : undefined;
+      if (own) inherit(arm, this.best, own, ofBest);
+    }
+  }
+
+  /** The arm of the same name; else one of the same kind: the best, or the one that was measured most. */
+  private mostLike({ candidate, kinds }: Arm): Arm | undefined {
+    const same = this.arms.find((arm) => arm.candidate.name === candidate.name);
+    if (same || this.best.kinds === kinds) return same ?? this.best;
+    const like = this.arms.filter((arm) => arm.kinds === kinds);
+    return like.sort((a, b) => b.share.numValues - a.share.numValues)[0];
+  }
+}
+
+/** Whether too little is known of an arm to leave it aside. */
+function isOpen({ share, errorsAbove }: Arm): boolean {
+  const { windows, errors } = CLEARLY_BEHIND;
+  return share.numValues < BOLD_WINDOWS && (share.numValues < windows || errorsAbove > -errors);
 }

@@ -27,6 +27,8 @@ export interface TunerInput {
   models: readonly ModelReports[];
   /** Tokens committed so far in the whole system, since any beginning. */
   tokens: number;
+  /** Whether the choices are followed: what runs otherwise says nothing about them. Default true. */
+  isFollowed?: boolean;
 }
 
 /** What to do with so many requests alive. */
@@ -91,7 +93,9 @@ export class Tuner {
     this.alive.observe(input.alive, input.nowMs);
     this.plan(input);
     const { trials } = this;
-    if (trials === trialsBefore && this.alive.value > 1) trials?.tick(input.nowMs, input.tokens);
+    const { isFollowed = true } = input;
+    if (trials === trialsBefore && this.alive.value > 1 && isFollowed)
+      trials?.tick(input.nowMs, input.tokens);
     else trialsBefore?.interrupt();
     return this.active !== before || trialsBefore?.running !== ran;
   }
@@ -115,6 +119,7 @@ export class Tuner {
     const { fresh } = this;
     this.fresh = undefined;
     if (fresh) this.cache.add(fresh);
+    if (fresh && this.active) fresh.succeed(this.active);
     return fresh;
   }
 

@@ -1,19 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { uniform } from '../../../core/random.ts';
 import type { Candidate } from '../../../scheduling/planner/index.ts';
-import { Arm } from '../../../scheduling/tuner/arm.ts';
+import { RateMean } from '../../../scheduling/tuner/rate-mean.ts';
 import { Trials } from '../../../scheduling/tuner/trials.ts';
 import { candidate } from './support/candidate.ts';
 
-describe('an arm', () => {
-  it('has the mean and the variance of its windows, and forgets those of long ago', () => {
-    const arm = new Arm(candidate('a', 400));
-    for (const rate of [10, 12, 14]) arm.observe(rate);
-    expect(arm.mean).toBeCloseTo(12);
-    expect(arm.variance).toBeCloseTo(4 / 3);
-    for (let i = 0; i < 2000; i += 1) arm.observe(20);
-    expect(arm.mean).toBeGreaterThan(19.99);
-    expect(arm.variance).toBeLessThan(0.01);
+describe('a mean of rates', () => {
+  it('has the mean and the variance of its values, and forgets those of long ago', () => {
+    const rate = new RateMean();
+    for (const value of [10, 12, 14]) rate.observe(value);
+    expect(rate.mean).toBeCloseTo(12);
+    expect(rate.variance).toBeCloseTo(4 / 3);
+    const copy = new RateMean();
+    copy.set(rate.mean, rate.variance, rate.numValues);
+    expect([copy.mean, copy.variance, copy.numValues]).toEqual([rate.mean, rate.variance, 3]);
+    for (let i = 0; i < 2000; i += 1) rate.observe(20);
+    expect(rate.mean).toBeGreaterThan(19.99);
+    expect(rate.variance).toBeLessThan(0.01);
   });
 });
 
@@ -28,7 +31,7 @@ describe('trials', () => {
     const shares: Record<string, number> = {};
     let tokens = 0;
     for (let step = 0; step < seconds * 20; step += 1) {
-      const name = trials.running?.name ?? '';
+      const name = trials.running.name;
       const noise = 1 + 0.3 * (uniform({ seed: 1, position: step, model: 1, purpose: 'simulation' }) - 0.5);
       tokens += ((rates[name] ?? 0) * noise) / 20;
       shares[name] = (shares[name] ?? 0) + 1 / (seconds * 20);
@@ -60,14 +63,91 @@ describe('trials', () => {
     expect(shares['e']).toBeGreaterThan(0.5);
   });
 
+  it('look boldly at first where all predictions are off, and timidly once the differences are known', () => {
+    const candidates = [
+      candidate('a', 400),
+      candidate('h', 399, 'threshold-hold'),
+      candidate('e', 395, 'eager'),
+    ];
+    const rates = { a: 300, h: 296, e: 296 };
+    const early = run(candidates, rates, 60);
+    const late = run(candidates, rates, 3000);
+    const tried = ({ shares }: typeof early): number => 1 - (shares['a'] ?? 0);
+    expect(tried(early)).toBeGreaterThan(0.15);
+    expect(tried(early)).toBeLessThan(0.35);
+    expect(tried(late)).toBeLessThan(0.05);
+    const sure = run(candidates, { a: 400, h: 399, e: 395 }, 60);
+    expect(tried(sure)).toBeLessThan(0.04);
+  });
+
+  it('leave aside at once what is far worse, however doubtful the predictions are', () => {
+    const candidates = [
+      candidate('a', 400),
+      candidate('h', 399, 'threshold-hold'),
+      candidate('e', 395, 'eager'),
+    ];
+    const { shares } = run(candidates, { a: 300, h: 290, e: 150 }, 120);
+    expect(shares['h']).toBeGreaterThan(0.05);
+    expect(shares['e']).toBeLessThan(0.06);
+  });
+
+  it('go on where the plan before left off: its kinds were measured to be off by as much', () => {
+    const first = [candidate('look-ahead(1)', 400), candidate('threshold(1,3)', 398, 'threshold')];
+    const known = run(first, { 'look-ahead(1)': 300, 'threshold(1,3)': 360 }, 300).trials;
+    expect(known.running.name).toBe('threshold(1,3)');
+    const next = [candidate('look-ahead(0.7)', 500), candidate('threshold(1,4)', 490, 'threshold')];
+    const successor = new Trials(next, Infinity, known);
+    expect(successor.running.name).toBe('threshold(1,4)');
+    expect(successor.measured).toBeUndefined(); // rates of another plan are none of this one
+    expect(new Trials(next).running.name).toBe('look-ahead(0.7)');
+    expect(new Trials(next, Infinity, successor).running.name).toBe('threshold(1,4)');
+    expect(new Trials([candidate('eager', 510, 'eager'), ...next], Infinity, known).running.name).toBe(
+      'eager',
+    );
+    // What is predicted to be much better than it was can still be better.
+    const other = [candidate('look-ahead(0.7)', 800), candidate('threshold(1,4)', 490, 'threshold')];
+    expect(new Trials(other, Infinity, known).running.name).toBe('look-ahead(0.7)');
+  });
+
+  it('measure one of each kind before two of a kind, and eager and look-ahead always', () => {
+    const kinds = new Set<string>();
+    const names = new Set<string>();
+    const candidates = [
+      candidate('threshold(1,3)', 400, 'threshold'),
+      candidate('threshold-hold(1,3)', 399, 'threshold-hold'),
+      candidate('threshold-hold(1,4)', 398, 'threshold-hold'),
+      candidate('look-ahead(0.7)', 340),
+      candidate('look-ahead', 330),
+      candidate('eager', 300, 'eager'),
+    ];
+    const trials = new Trials(candidates);
+    let tokens = 0;
+    for (let i = 0; i < 400_000; i += 1) {
+      trials.tick(i * 50, (tokens += trials.running.tokensPerSecond / 20));
+      names.add(trials.running.name);
+      kinds.add(trials.running.policies[0]?.kind ?? '');
+    }
+    expect(kinds).toEqual(new Set(['threshold', 'threshold-hold', 'look-ahead', 'eager']));
+    expect(names.has('look-ahead')).toBe(false);
+  });
+
+  it('measure a candidate as well in its first window as in any other, however rarely time is looked at', () => {
+    const trials = new Trials([candidate('a', 400), candidate('b', 400)]);
+    for (let i = 0; i < 3000; i += 1) {
+      trials.tick(i * 270, i * 270 * 0.3);
+      if (trials.measured !== undefined) expect(trials.measured).toBeCloseTo(300, 6);
+    }
+    expect(trials.running.name).toBe('a'); // never better by the way it was measured
+  });
+
   it('never try what exceeds the bound on the delay, however fast it is', () => {
     const slow = { ...candidate('a', 400), p99AdmissionMs: 8 };
     const fast = { ...candidate('b', 410), p99AdmissionMs: 30 };
     const trials = new Trials([slow, fast], 10);
     const names = new Set<string | undefined>();
     for (let i = 0; i < 20_000; i += 1) {
-      trials.tick(i * 50, i * (trials.running?.name === 'b' ? 21 : 20));
-      names.add(trials.running?.name);
+      trials.tick(i * 50, i * (trials.running.name === 'b' ? 21 : 20));
+      names.add(trials.running.name);
     }
     expect(names).toEqual(new Set(['a']));
   });

@@ -210,6 +210,16 @@ describe('the tuner', () => {
     expect(solver.problems).toHaveLength(2);
   });
 
+  it('says nothing of what ran while nobody followed the plan', () => {
+    const { solver, tuner, tick } = make();
+    tick(0.3);
+    solver.answer();
+    for (let i = 0; i < 100; i += 1) tick(0.3, { isFollowed: i % 5 !== 0 });
+    expect(tuner.trials?.measured).toBeUndefined();
+    for (let i = 0; i < 100; i += 1) tick(0.3);
+    expect(Math.abs((tuner.trials?.measured ?? 0) - 1000)).toBeLessThan(5);
+  });
+
   it('a solve that fails is told, and tried again later', () => {
     const { solver, tuner, errors, tick } = make();
     tick(0.3);
