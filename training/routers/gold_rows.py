@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -127,6 +127,14 @@ def chain_rows(pair: Pair, chains: Sequence[Chain]) -> Iterator[ChainRows]:
     """Both models' pass over every chain."""
     sequences = [chain.sequence for chain in chains]
     lengths = [len(chain.prompt) for chain in chains]
-    large = {f.index: f for f in teacher_force(pair.large, sequences, lengths, pair.vocabulary, top=1)}
+    large = {
+        forced.index: _without_states(forced)
+        for forced in teacher_force(pair.large, sequences, lengths, pair.vocabulary, top=1)
+    }
     for small in teacher_force(pair.small, sequences, lengths, pair.vocabulary, top=1):
         yield ChainRows(chains[small.index], small, large.pop(small.index))
+
+
+def _without_states(forced: Forced) -> Forced:
+    """The large model's states are of no use, and many."""
+    return replace(forced, hidden=forced.hidden.new_empty(0), top=forced.top.new_empty(0))

@@ -12,7 +12,8 @@ from training.routers.causal_model import CausalModel
 from training.routers.generation import batches_by_length
 
 TOP_LOGITS = 100
-BATCH_TOKENS = 16_384
+# More does not fit a CPU's caches: 16,384 take 1.6 times as long there.
+BATCH_TOKENS = 4096
 
 
 @dataclass(frozen=True)
