@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { resolveConfig } from '../../deploy/config/deployment.ts';
+import { loadConfig } from '../../deploy/config/load.ts';
 import { Cli, emptyPath, endAll, root, runCli } from './support/cli.ts';
 
 let app: string;
@@ -34,6 +36,20 @@ test('the compiled program starts every kind of process and worker: it solves pr
   expect(demo.stdout).toMatch(
     /^\d+ tokens in .* % of them by the large model, [1-9]\d* handoffs; \d of 2 right$/m,
   );
+});
+
+test('it offers what the sources offer, with the networks of its package', async () => {
+  const compiledConfig = (name: string): Promise<unknown> =>
+    import(join(app, 'dist', 'deploy', 'config', name));
+  const { loadConfig: load } = (await compiledConfig('load.js')) as { loadConfig: typeof loadConfig };
+  const { resolveConfig: resolve } = (await compiledConfig('deployment.js')) as {
+    resolveConfig: typeof resolveConfig;
+  };
+  const [theirs, ours] = [resolve(load()), resolveConfig(loadConfig())].map(({ deployment, configHash }) => ({
+    ids: deployment.routers.map(({ id }) => id),
+    configHash,
+  }));
+  expect(theirs).toEqual(ours);
 });
 
 test('it finds the models of its package, and refuses what the sources refuse', async () => {
