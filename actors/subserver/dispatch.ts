@@ -90,6 +90,8 @@ export class Dispatcher {
       case 'tokens':
       case 'finish':
       case 'heartbeat':
+      case 'step-record':
+      case 'record-end':
         this.context.counters.add('dropped_messages'); // not for a subserver
     }
   }
