@@ -105,7 +105,7 @@ def train(args: argparse.Namespace) -> None:
             "training": f"epoch {fitted.best} of {fitted.epochs}, recall factor {args.recall_factor}, "
             f"learning rate {args.learning_rate}, seed {args.seed}",
         },
-        limits="The threshold and the curves are for this pair and this kind of problem. The rows are states along "
+        limits="The rows are states along "
         f"{', then '.join(fact['states'] for fact in facts)}; what else happens at run time was not trained on.",
     )
     finish(args, pair, facts, trained, started)
