@@ -17,6 +17,8 @@ export interface ChartPoint {
   /** Drawn with a ring. */
   isMarked?: boolean;
   label?: string;
+  /** Where the label stands; right of the point by default. */
+  side?: 'right' | 'left';
 }
 
 export interface ChartCurve extends Series {
@@ -58,9 +60,9 @@ export function chart(frame: Frame, { title, x, y, rules, curves }: Chart): stri
     area.y + area.height * (1 - partOf(y, py)),
   ];
   return [
-    text(area.x, frame.y + 16, title, { size: 12, bold: true }),
+    text(area.x, frame.y + 8, title, { size: 12, bold: true }),
+    text(area.x, frame.y + 24, y.label, { size: 10 }),
     text(area.x + area.width / 2, area.y + area.height + 32, x.label, { anchor: 'middle' }),
-    text(area.x, area.y - 4, y.label, { size: 10 }),
     ...y.ticks.flatMap((tick) => {
       const [left, top] = at(x.from, tick);
       return [
@@ -106,11 +108,16 @@ function curveParts({ colour: index, points, dashes }: ChartCurve, at: At): stri
           ),
         ]
       : [];
-  for (const { x, y, isMarked = false, label } of points) {
+  for (const { x, y, isMarked = false, label, side = 'right' } of points) {
     const [left, top] = at(x, y);
     if (dashes === undefined) parts.push(dot(left, top, colour));
     if (isMarked) parts.push(ring(left, top, colour));
-    if (label !== undefined) parts.push(text(left + 7, top + 4, label, { size: 10, colour }));
+    if (label !== undefined) parts.push(labelAt(left, top, label, side, colour));
   }
   return parts;
+}
+
+function labelAt(x: number, y: number, label: string, side: 'right' | 'left', colour: string): string {
+  if (side === 'left') return text(x - 8, y + 4, label, { size: 10, colour, anchor: 'end' });
+  return text(x + 7, y + 4, label, { size: 10, colour });
 }

@@ -1,5 +1,6 @@
 import { chart, type Axis, type ChartCurve, type ChartPoint } from '../plot/chart.ts';
 import { legend, type Frame, type Series } from '../plot/panel.ts';
+import { brief } from '../plot/scale.ts';
 import { svg, text } from '../plot/svg.ts';
 import { ALGORITHM_NAMES } from './settings.ts';
 import type { ListReport, QualityReport, QualityRow } from './report.ts';
@@ -37,6 +38,7 @@ interface View {
 function viewsOf(list: ListReport): View[] {
   const sizes = list.rows.map(({ activatedParameters }) => activatedParameters.bySteps / 1e6);
   const percent = 100 * list.goal.maxShare;
+  const shareRule = { axis: 'x' as const, at: percent, label: `${brief(percent)} %` };
   return [
     {
       title: 'over the large model’s share of the tokens',
@@ -49,7 +51,7 @@ function viewsOf(list: ListReport): View[] {
       },
       of: ({ share }) => 100 * share,
       ofReference: ({ share }) => 100 * share,
-      rules: [{ axis: 'x', at: percent, label: `${percent} %` }],
+      rules: [shareRule],
     },
     {
       title: 'over the parameters at work per token',
@@ -71,11 +73,10 @@ function viewsOf(list: ListReport): View[] {
 
 function curvesOf(list: ListReport, { axis, of, ofReference }: View): ChartCurve[] {
   const large = list.rows.find(({ id }) => id === 'large')?.accuracy ?? 1;
-  const pointOf = (row: QualityRow, label?: string): ChartPoint => ({
+  const pointOf = (row: QualityRow): ChartPoint => ({
     x: of(row),
     y: (100 * row.accuracy) / large,
     isMarked: row.isChosen,
-    ...(label === undefined ? {} : { label }),
   });
   const references = list.references.map(({ name, points }, i) => ({
     name,
@@ -85,21 +86,36 @@ function curvesOf(list: ListReport, { axis, of, ofReference }: View): ChartCurve
       .filter((point) => ofReference(point) >= axis.from)
       .map((point) => ({ x: ofReference(point), y: (100 * point.accuracy) / large })),
   }));
-  const algorithms = algorithmsIn(list).map((name) => ({
+  const series = [...algorithmSeries(list), ...BASELINE_SERIES].map(({ name, colour }) => ({
     name,
-    colour: colourOfAlgorithm(name),
+    colour,
     points: list.rows
-      .filter(({ algorithm }) => algorithm === name)
-      .map((row) => pointOf(row))
+      .filter((row) => seriesOf(row) === name)
+      .map(pointOf)
       .sort((a, b) => a.x - b.x),
   }));
-  const others = list.rows
-    .filter(({ algorithm }) => algorithm === undefined)
-    .map((row) => ({ name: row.label, colour: BLACK, points: [pointOf(row, shortName(row))] }));
-  return [...references, ...others, ...algorithms];
+  const alone = list.rows
+    .filter((row) => seriesOf(row) === undefined)
+    .map((row) => {
+      const side = row.id === 'large' ? ('left' as const) : ('right' as const);
+      return { name: row.id, colour: BLACK, points: [{ ...pointOf(row), label: row.id, side }] };
+    });
+  return [...references, ...series, ...alone];
 }
 
-const shortName = ({ id }: QualityRow): string => (id.startsWith('ensemble-') ? `ens. ${id.slice(9)}` : id);
+const BASELINE_SERIES: readonly Series[] = [
+  { name: 'random tokens', colour: GREY },
+  { name: 'ensemble', colour: BLACK },
+];
+
+/** Which curve a row lies on; none for a model alone. */
+function seriesOf({ id, algorithm }: QualityRow): string | undefined {
+  if (algorithm !== undefined) return algorithm;
+  return BASELINE_SERIES.find(({ name }) => id.startsWith(`${name.split(' ')[0]}-`))?.name;
+}
+
+const algorithmSeries = (list: ListReport): Series[] =>
+  algorithmsIn(list).map((name) => ({ name, colour: colourOfAlgorithm(name) }));
 
 function accuracyAxis(list: ListReport): Axis {
   const large = list.rows.find(({ id }) => id === 'large')?.accuracy ?? 1;
@@ -113,9 +129,12 @@ function accuracyAxis(list: ListReport): Axis {
 export function qualityPage(report: QualityReport): string {
   const [list] = report.lists;
   if (list === undefined) return svg(WIDTH, TOP, [text(20, 28, 'nothing was measured')]);
-  const algorithms: Series[] = algorithmsIn(list).map((name) => ({ name, colour: colourOfAlgorithm(name) }));
   const y = accuracyAxis(list);
-  const goal = { axis: 'y' as const, at: 100 * list.goal.ofLarge, label: `${100 * list.goal.ofLarge} %` };
+  const goal = {
+    axis: 'y' as const,
+    at: 100 * list.goal.ofLarge,
+    label: `${brief(100 * list.goal.ofLarge)} %`,
+  };
   const panels = viewsOf(list).flatMap((view, column) => {
     const frame: Frame = { x: 15 + column * (PANEL.width + 15), y: TOP, ...PANEL };
     return chart(frame, {
@@ -134,7 +153,7 @@ export function qualityPage(report: QualityReport): string {
       48,
       `${list.problems} problems of “${list.list}”, greedy; ${['small', 'medium', 'large'].map(size).join(', ')} parameters. Ring: threshold chosen on validation.`,
     ),
-    ...legend(20, 72, algorithms),
+    ...legend(20, 72, [...algorithmSeries(list), ...BASELINE_SERIES]),
     text(
       20,
       96,

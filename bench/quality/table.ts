@@ -1,5 +1,4 @@
-import { alignedTable } from '../ablation/table.ts';
-import { millions, percent, points } from './format.ts';
+import { markdownTable, millions, percent, points } from './format.ts';
 import type { Comparison, ListReport, QualityReport, QualityRow } from './report.ts';
 
 const HEAD = [
@@ -55,8 +54,9 @@ export function listTable(report: ListReport): string {
   const { goal, problems } = report;
   const reached = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));
   return [
-    `${report.list}: ${problems} problems, greedy. ${CHOSEN} = chosen on validation.`,
-    alignedTable(table, ''),
+    `${report.list}: ${problems} problems, greedy. ${CHOSEN} = chosen on validation.\n`,
+    markdownTable(table),
+    '',
     ...notes,
     `${percent(goal.ofLarge)} of large’s accuracy with at most ${percent(goal.maxShare)} of the tokens, at the chosen points: ${reached(goal.reachedBy)}; of the trained ones: ${reached(goal.reachedByTrained)}`,
     ...report.againstQueries.map(comparisonLine),
@@ -76,6 +76,6 @@ export function validationTable({ validation, missing }: QualityReport): string 
   return [
     ...missing.map(({ algorithm, file }) => `left out, ${algorithm}: there is no ${file}`),
     `validation: ${problems} problems, small ${percent(smallAccuracy)}, large ${percent(largeAccuracy)}`,
-    alignedTable([['algorithm', 'threshold', 'accuracy', 'large’s tokens'], ...rows], ''),
+    markdownTable([['algorithm', 'threshold', 'accuracy', 'large’s tokens'], ...rows]),
   ].join('\n');
 }

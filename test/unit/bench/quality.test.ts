@@ -8,6 +8,7 @@ import {
   thresholdFor,
 } from '../../../bench/quality/calibration.ts';
 import { pointOf, type Outcome } from '../../../bench/quality/outcome.ts';
+import { markdownTable } from '../../../bench/quality/format.ts';
 import { activatedParameters, passesOf } from '../../../bench/quality/passes.ts';
 import { oracleQueries, randomQueries, uncertainQueries } from '../../../bench/quality/query-level.ts';
 import { readSettings } from '../../../bench/quality/settings.ts';
@@ -256,4 +257,19 @@ describe('settings', () => {
         }),
       );
   });
+});
+
+it('a Markdown table has columns of one width', () => {
+  expect(
+    markdownTable([
+      ['router', 'x'],
+      ['a', '12.50'],
+      ['long name', '1'],
+    ]).split('\n'),
+  ).toEqual([
+    '| router    |     x |',
+    '| --------- | ----: |',
+    '| a         | 12.50 |',
+    '| long name |     1 |',
+  ]);
 });
