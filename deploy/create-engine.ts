@@ -1,4 +1,4 @@
-import { unionNeeds } from '../actors/subserver/index.ts';
+import { recordNeeds, unionNeeds } from '../actors/subserver/index.ts';
 import type { Clock } from '../core/clock.ts';
 import { TokenrailError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
@@ -65,8 +65,11 @@ export function createEngine(
   routers: ReadonlyMap<string, Router>,
   context: EngineContext,
 ): Engine {
-  const needs = unionNeeds([...routers.values()].map((router) => router.needs));
-  if (model.engine === 'simulated') return simulatedEngine(resolved, model, needs, context);
+  const declared = [...routers.values()].map((router) => router.needs);
+  // A simulated engine has nothing of what recording asks for besides.
+  if (model.engine === 'simulated') return simulatedEngine(resolved, model, unionNeeds(declared), context);
+  const { record } = resolved.config;
+  const needs = unionNeeds(record === undefined ? declared : [...declared, recordNeeds(record)]);
   const { name: _name, id, path, numReplicas: _replicas, policy: _policy, engine: _kind, ...rest } = model;
   const { simulated: _simulated, ...settings } = rest;
   const mask = context.maskIdsFrom === undefined ? {} : { maskIdsFrom: context.maskIdsFrom };

@@ -111,6 +111,35 @@ function addSimulateCommand(program: Command): void {
   addSimulateOptions(simulate);
 }
 
+function addRecordingCommands(program: Command): void {
+  const record = addCommand(
+    program,
+    'record',
+    'keeps what a deployment with "record: on" saw and decided, in a file',
+    async (command) => (await import('./commands/record.ts')).record(command),
+  );
+  record
+    .option('--out <file>', 'file to write; must not exist')
+    .option('--requests <n>', 'end when this many requests have ended')
+    .option('--seconds <s>', 'end after this time');
+  addConfigOptions(record);
+  const replay = addCommand(
+    program,
+    'replay',
+    'says what another router or threshold would have sent where, on recorded steps, without a model',
+    async (command) => (await import('./commands/replay.ts')).replay(command),
+  );
+  const collect = (text: string, before: string[]): string[] => [...before, text];
+  replay
+    .requiredOption('--in <file>', 'a recording')
+    .option('--router <router>', 'router of the recorded deployment, built-in router or path of a module')
+    .option('--option <name=value>', 'option of the router; may be repeated', collect, [])
+    .option('--head <file>', 'option "head": the file of a trained network')
+    .option('--threshold <x,y…>', 'option "threshold", one or several to compare')
+    .option('--models <name=dir,…>', 'checkpoints, where they lie elsewhere than when recorded')
+    .option('--json', 'machine-readable output');
+}
+
 /** The command line. Unknown commands and flags are refused with the nearest known name. */
 export function createProgram(): Command {
   const program = new Command('tokenrail')
@@ -125,6 +154,7 @@ export function createProgram(): Command {
   addServerCommands(program);
   addClientCommands(program);
   addToolCommands(program);
+  addRecordingCommands(program);
   addTuneCommand(program);
   addSimulateCommand(program);
   return program;

@@ -21,7 +21,8 @@ export function typeText(entry: CatalogEntry): string {
   if (inner instanceof z.ZodEnum) return inner.options.map(String).join(' or ');
   if (inner instanceof z.ZodArray) return inner.element instanceof z.ZodString ? 'list of text' : 'list';
   if (inner instanceof z.ZodRecord) return 'numbers by name';
-  if (inner instanceof z.ZodObject) return entry.hasFlag ? 'policy' : 'keys and values';
+  if (inner instanceof z.ZodObject)
+    return entry.hasFlag ? entry.meta.placeholder.toLowerCase() : 'keys and values';
   if (!(inner instanceof z.ZodNumber)) return inner instanceof z.ZodString ? 'text' : 'yes or no';
   const { minValue, maxValue, isInt } = inner as {
     minValue: number | null;

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { RouterEntry } from '../../core/deployment.ts';
 import { TokenrailError } from '../../core/errors.ts';
 import { routersWithHead } from '../../routers/registry.ts';
+import { fileDigest } from '../file-digest.ts';
 
 /** Where a built-in router finds its network unless told: `routers/<use>/head.safetensors` beside the home's folder. */
 export function defaultHeadFile(homePath: string, use: string): string {
@@ -28,7 +28,7 @@ function headDigest({ id, use, options }: RouterEntry, baseDir: string): string 
   const path = resolve(baseDir, head);
   if (!routersWithHead.has(use) && !existsSync(path)) return undefined;
   try {
-    return createHash('sha256').update(readFileSync(path)).digest('hex');
+    return fileDigest(path);
   } catch (thrown) {
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
     throw new TokenrailError(

@@ -5,6 +5,7 @@ import { engineDefaults, engineShape } from './schema/engine.ts';
 import { field, fields } from './fields.ts';
 import { gatewayShape } from './schema/gateway.ts';
 import { processShape } from './schema/process.ts';
+import { recordShape } from './schema/record.ts';
 
 /** A schema with the default that {@link engineDefaults} gives it, documented like the schema itself. */
 function withDefault<S extends z.ZodType>(schema: S, value: z.output<S>): z.ZodDefault<S> {
@@ -40,6 +41,7 @@ const engineFields = {
  */
 export const configSchema = z.strictObject({
   ...deploymentShape,
+  ...recordShape,
   ...engineFields,
   ...gatewayShape,
   ...processShape,

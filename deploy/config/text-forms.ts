@@ -66,3 +66,14 @@ export function parsePolicy(text: string): Record<string, unknown> {
     policy[key] = key === 'threshold' ? rowsOrText(value) : numberOrText(value);
   return policy;
 }
+
+/** `off` → nothing; `on`, `on,top-k=20,hidden=false` → signals with the file's key names; anything else stays text. */
+export function parseRecord(text: string): unknown {
+  const [head, ...rest] = splitList(text);
+  if (head === 'off' && rest.length === 0) return undefined;
+  if (head !== 'on') return text;
+  const pairs = splitPairs(rest.join(','));
+  return Object.fromEntries(
+    pairs.map(([key, value]) => [key, key === 'hidden' ? booleanOrText(value) : numberOrText(value)]),
+  );
+}

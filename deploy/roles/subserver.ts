@@ -1,5 +1,5 @@
 import { createSubserver } from '../../actors/subserver/index.ts';
-import type { Subserver, SubserverOptions } from '../../actors/subserver/index.ts';
+import type { RecordOptions, Subserver, SubserverOptions } from '../../actors/subserver/index.ts';
 import type { Clock } from '../../core/clock.ts';
 import { TokenrailError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
@@ -7,10 +7,12 @@ import type { EngineInfo } from '../../engine/engine.ts';
 import { createPolicy, type PlanSolver } from '../../scheduling/index.ts';
 import { WorkerSolver } from '../../scheduling/planner/index.ts';
 import { connectNats } from '../../transport/nats.ts';
+import type { Router } from '../../routers/router.ts';
 import { Subjects } from '../../transport/subjects.ts';
 import type { ResolvedConfig } from '../config/deployment.ts';
 import type { ResolvedModel } from '../config/models.ts';
 import { createEngine } from '../create-engine.ts';
+import { fileDigest } from '../file-digest.ts';
 import { loadRouters } from '../load-routers.ts';
 import type { RoleContext, RunningRole } from './role.ts';
 
@@ -58,6 +60,16 @@ function solverFor(resolved: ResolvedConfig, model: ResolvedModel, clock: Clock)
   return isWanted && model.id === resolved.deployment.home ? new WorkerSolver(clock) : undefined;
 }
 
+/** Where the deployment records: what, with the content of each network that a router uses. */
+function recording(
+  { config: { record } }: ResolvedConfig,
+  routers: ReadonlyMap<string, Router>,
+): { record?: RecordOptions } {
+  if (record === undefined) return {};
+  const files = [...routers.values()].flatMap(({ needs }) => (needs.heads ?? []).map(({ file }) => file));
+  return { record: { ...record, headDigests: new Map(files.map((file) => [file, fileDigest(file)])) } };
+}
+
 function loadedInfo(subserver: Subserver): EngineInfo {
   if (subserver.engineInfo === undefined)
     throw new TokenrailError('internal', 'a started subserver has no engine');
@@ -89,6 +101,7 @@ export async function startSubserverRole(context: SubserverRoleContext): Promise
     logger,
     random: Math.random,
     routers,
+    ...recording(resolved, routers),
     ...(solver === undefined ? {} : { solver }),
   });
   const stop = async (): Promise<void> => {

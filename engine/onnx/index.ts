@@ -3,6 +3,7 @@ import { startEngineWorker } from './engine-worker.ts';
 import { OnnxEngine, type OnnxEngineDeps } from './onnx-engine.ts';
 import { resolveOptions, type OnnxEngineOptions } from './options.ts';
 
+export { OfflineHeads, type KnownRow } from './heads/offline-heads.ts';
 export { checkHeads } from './check-heads.ts';
 export type { OnnxEngineDeps, OnnxEngineOptions };
 

@@ -1,4 +1,9 @@
-import { createSubserver, type Subserver, type SubserverOptions } from '../../actors/subserver/index.ts';
+import {
+  createSubserver,
+  type RecordOptions,
+  type Subserver,
+  type SubserverOptions,
+} from '../../actors/subserver/index.ts';
 import type { Deployment, RouterEntry } from '../../core/deployment.ts';
 import { silentLogger } from '../../core/log.ts';
 import type { ModelId, SamplingParams } from '../../core/request.ts';
@@ -37,6 +42,8 @@ export interface SimDeploymentOptions {
   network?: NetworkOptions;
   /** Plans for homes whose models schedule themselves; asked once per home replica. */
   solver?: (clock: VirtualClock) => PlanSolver;
+  /** Every replica records. */
+  record?: RecordOptions;
 }
 
 export interface SimReplica {
@@ -108,7 +115,7 @@ export class SimDeployment {
       ...(stepMs ? { stepMs } : {}),
       ...(info ? { info } : {}),
     });
-    const { solver } = this.options;
+    const { solver, record } = this.options;
     const planning = solver && model === this.deployment.home ? { solver: solver(this.clock) } : {};
     const subserver = createSubserver(
       {
@@ -119,7 +126,16 @@ export class SimDeployment {
         policy: spec.policy ?? createPolicy(spec.policySpec ?? { kind: 'eager' }),
         ...spec.options,
       },
-      { bus, clock: this.clock, engine, logger: silentLogger, random: () => 0.5, routers, ...planning },
+      {
+        bus,
+        clock: this.clock,
+        engine,
+        logger: silentLogger,
+        random: () => 0.5,
+        routers,
+        ...planning,
+        ...(record ? { record } : {}),
+      },
     );
     this.replicas.push({ model, name: replica, subserver, engine, bus });
     return subserver.start();
