@@ -4,7 +4,12 @@ import { TokenrailError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import type { Engine, SignalNeeds } from '../engine/engine.ts';
 import { createOnnxEngine } from '../engine/onnx/index.ts';
-import { createSimulatedEngine, SimulatedDevice, type RoutingLaw } from '../engine/simulated/index.ts';
+import {
+  AlarmClock,
+  createSimulatedEngine,
+  SimulatedDevice,
+  type RoutingLaw,
+} from '../engine/simulated/index.ts';
 import type { Router } from '../routers/router.ts';
 import { readCheckpointFacts } from './checkpoint-facts.ts';
 import type { ResolvedConfig } from './config/deployment.ts';
@@ -17,9 +22,6 @@ export interface EngineContext {
   /** Ids from here on are padding. Absent: the checkpoint's own vocabulary decides. */
   maskIdsFrom?: number | undefined;
 }
-
-/** Timers of a process fire up to about a millisecond too late; the rest of a simulated step is waited for exactly. */
-const TIMER_LEAD_MS = 2.2;
 
 function lawOf({ law, leave = 0, rho = 0 }: SimulatedConfig): RoutingLaw {
   if (law === 'bernoulli') return { kind: law };
@@ -37,6 +39,7 @@ function simulatedEngine(
     throw new TokenrailError('config_invalid', `model "${model.name}": simulated: step-ms is missing`);
   const { stepMs: baseMs, perRowMs, perTokenMs, prefillPerTokenMs, jitter, seed } = simulated;
   const facts = readCheckpointFacts(model.path);
+  const alarm = new AlarmClock(clock);
   return createSimulatedEngine(
     {
       modelId: model.id,
@@ -51,7 +54,7 @@ function simulatedEngine(
       ...(numKvBlocks === undefined ? {} : { numKvBlocks }),
       needs,
     },
-    { clock, device: new SimulatedDevice(clock, { pollLeadMs: TIMER_LEAD_MS }) },
+    { clock, device: new SimulatedDevice(alarm), onClose: () => alarm.close() },
   );
 }
 

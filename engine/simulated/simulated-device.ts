@@ -4,11 +4,6 @@ import { TokenrailError } from '../../core/errors.ts';
 export interface DeviceOptions {
   /** Speed of each step while at least two run, in (0, 1]. Default 1: the steps do not feel each other. */
   overlapFactor?: number;
-  /**
-   * The last so many milliseconds of a step are waited for by asking the clock again and again, because timers of a
-   * real clock fire up to a millisecond late. Default 0: timers are exact, as in virtual time.
-   */
-  pollLeadMs?: number;
 }
 
 interface Running {
@@ -31,17 +26,15 @@ const WORK_EPSILON_MS = 1e-7;
 export class SimulatedDevice {
   private readonly clock: Clock;
   private readonly overlapFactor: number;
-  private readonly pollLeadMs: number;
   private running: Running[] = [];
   private due: Running[] = [];
   private workMs = 0;
   private atMs = 0;
   private timer: Timer | undefined;
-  private numArmed = 0;
 
   /** @throws TokenrailError `config_invalid` */
   constructor(clock: Clock, options: DeviceOptions = {}) {
-    const { overlapFactor = 1, pollLeadMs = 0 } = options;
+    const { overlapFactor = 1 } = options;
     if (!(overlapFactor > 0 && overlapFactor <= 1)) {
       throw new TokenrailError(
         'config_invalid',
@@ -53,7 +46,6 @@ export class SimulatedDevice {
     }
     this.clock = clock;
     this.overlapFactor = overlapFactor;
-    this.pollLeadMs = pollLeadMs;
   }
 
   /** Runs a step that takes `durationMs` when it is alone. `onEnd` is called once, never synchronously. */
@@ -95,20 +87,10 @@ export class SimulatedDevice {
   private arm(): void {
     this.timer?.cancel();
     this.timer = undefined;
-    this.numArmed += 1;
     if (this.running.length === 0 && this.due.length === 0) return;
     const endMs =
       this.due.length > 0 ? this.atMs : this.atMs + (this.nextEndWorkMs() - this.workMs) / this.rate;
-    const armed = this.numArmed;
-    const delayMs = endMs - this.clock.nowMs() - this.pollLeadMs;
-    this.timer = this.clock.setTimer(Math.max(0, delayMs), () => this.poll(armed, endMs));
-  }
-
-  private poll(armed: number, endMs: number): void {
-    if (armed !== this.numArmed) return;
-    if (this.pollLeadMs > 0 && this.clock.nowMs() < endMs)
-      this.clock.afterInstant(() => this.poll(armed, endMs));
-    else this.fire();
+    this.timer = this.clock.setTimer(Math.max(0, endMs - this.clock.nowMs()), () => this.fire());
   }
 
   private fire(): void {

@@ -17,6 +17,8 @@ export interface SimulatedEngineDeps {
   clock: Clock;
   /** What the engine runs on, shared with others that slow it down. Default: a device of its own. */
   device?: SimulatedDevice;
+  /** Ends what the clock has of its own. */
+  onClose?: () => Promise<void>;
 }
 
 interface Sequence {
@@ -37,6 +39,7 @@ export class SimulatedEngine implements Engine {
   private readonly options: CompleteSimulatedOptions;
   private readonly clock: Clock;
   private readonly device: SimulatedDevice;
+  private readonly onClose: (() => Promise<void>) | undefined;
   private readonly choice: TokenChoice;
   private readonly signalOf: (seed: number) => RowSignal;
   private readonly sequences = new Map<number, Sequence>();
@@ -45,9 +48,10 @@ export class SimulatedEngine implements Engine {
   private closing: Promise<void> | undefined;
   private onIdle: (() => void) | undefined;
 
-  constructor(options: CompleteSimulatedOptions, { clock, device }: SimulatedEngineDeps) {
+  constructor(options: CompleteSimulatedOptions, { clock, device, onClose }: SimulatedEngineDeps) {
     this.options = options;
     this.clock = clock;
+    this.onClose = onClose;
     this.device = device ?? new SimulatedDevice(clock);
     this.choice = new TokenChoice(options.modelId, options.vocabSize, options.eosIds);
     this.signalOf = routingSignals(options.law, options.modelId, options.seed);
@@ -75,16 +79,18 @@ export class SimulatedEngine implements Engine {
 
   step(batch: StepBatch, onDone: (outcome: StepOutcome) => void): void {
     if (this.state !== 'idle') throw illegal(`a step cannot start: the engine is ${this.state}`);
+    const startedMs = this.clock.nowMs();
     const load = this.check(batch);
     const { seed, modelId, stepTime } = this.options;
     const durationMs = stepDurationMs(stepTime, load, { seed, step: this.numSteps, modelId });
     this.numSteps += 1;
     this.state = 'busy';
-    const startedMs = this.clock.nowMs();
-    this.device.run(durationMs, () => {
+    const rows = batch.rows.map((row) => this.run(row));
+    // In real time the work of simulating is a part of the step, and not added to it.
+    const elapsedMs = this.clock.nowMs() - startedMs;
+    this.device.run(Math.max(0, durationMs - elapsedMs), () => {
       this.state = 'idle';
       const tookMs = this.clock.nowMs() - startedMs;
-      const rows = batch.rows.map((row) => this.run(row));
       onDone({ ok: true, rows, timing: { runMs: tookMs, totalMs: tookMs } });
       this.onIdle?.();
     });
@@ -107,6 +113,7 @@ export class SimulatedEngine implements Engine {
     }
     this.state = 'closed';
     this.sequences.clear();
+    await this.onClose?.();
   }
 
   /** Refuses what no cache could answer, and says what the step works on. @throws TokenrailError `illegal_state` */

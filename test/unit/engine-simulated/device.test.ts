@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock, Timer } from '../../../core/clock.ts';
 import { SimulatedDevice } from '../../../engine/simulated/index.ts';
 import { VirtualClock } from '../../../simulation/index.ts';
 
@@ -79,57 +78,5 @@ describe('SimulatedDevice', () => {
   it('refuses a factor outside (0, 1]', () => {
     for (const overlapFactor of [0, -1, 1.1, NaN])
       expect(() => new SimulatedDevice(new VirtualClock(), { overlapFactor })).toThrow('overlap factor');
-  });
-});
-
-/** A clock whose timers fire up to a millisecond late, as those of a process do; `afterInstant` takes 10 µs. */
-class CoarseClock implements Clock {
-  private readonly exact = new VirtualClock();
-
-  nowMs(): number {
-    return this.exact.nowMs();
-  }
-
-  epochMs(): number {
-    return this.exact.epochMs();
-  }
-
-  setTimer(delayMs: number, callback: () => void): Timer {
-    const dueMs = Math.ceil(this.nowMs() + delayMs) + 0.5; // the next tick, and what goes before
-    return this.exact.setTimer(dueMs - this.nowMs(), callback);
-  }
-
-  afterInstant(callback: () => void): void {
-    this.exact.setTimer(0.01, callback);
-  }
-
-  runAll(): void {
-    while (this.exact.step());
-  }
-}
-
-describe('SimulatedDevice over timers that fire late', () => {
-  const meanError = (pollLeadMs: number): number => {
-    const clock = new CoarseClock();
-    const device = new SimulatedDevice(clock, { pollLeadMs });
-    let total = 0;
-    let left = 100;
-    const start = (): void => {
-      const startedMs = clock.nowMs();
-      device.run(6.3, () => {
-        total += clock.nowMs() - startedMs - 6.3;
-        left -= 1;
-        if (left > 0) start();
-      });
-    };
-    start();
-    clock.runAll();
-    return total / 100;
-  };
-
-  it('is exact to the length of a poll, and would not be without polling', () => {
-    expect(meanError(2)).toBeLessThan(0.011);
-    expect(meanError(2)).toBeGreaterThanOrEqual(0);
-    expect(meanError(0)).toBeGreaterThan(0.3);
   });
 });
