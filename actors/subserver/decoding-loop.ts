@@ -52,6 +52,7 @@ export class DecodingLoop {
     this.context.clock.afterInstant(() => {
       this.isLookPending = false;
       guarded(this.context.logger, 'choosing rows', () => this.look());
+      this.context.outbox.flush();
     }, rank);
   }
 
@@ -136,7 +137,26 @@ export class DecodingLoop {
   }
 
   private run(rows: readonly PlannedRow[]): void {
-    const { engine, beacons, counters, estimator } = this.context;
+    const { engine, logger, routers, tap } = this.context;
+    const { needs, ofRow } = stepNeeds(
+      rows.map(({ request }) => request.init.router),
+      tap?.asking ?? routers,
+    );
+    const batch = rows.map(({ request, past, count, isComplete }, i) => ({
+      seq: request.seq,
+      past,
+      tokens: request.tokens.slice(past, past + count),
+      sample: isComplete,
+      sampling: request.init.sampling,
+      ...(ofRow?.[i] === undefined ? {} : { needs: ofRow[i] }),
+    }));
+    engine.step({ rows: batch, needs }, (outcome) => this.onDone(outcome));
+    guarded(logger, 'telling of a step', () => this.started(rows));
+  }
+
+  /** Everything that can wait until the engine works. */
+  private started(rows: readonly PlannedRow[]): void {
+    const { beacons, counters, estimator } = this.context;
     this.othersBusyAtStartMs = beacons.othersBusyMs;
     beacons.stepStarted();
     for (const { request } of rows) {
@@ -150,19 +170,6 @@ export class DecodingLoop {
     const numTokens = rows.reduce((sum, { count }) => sum + count, 0);
     counters.add('step_tokens', numTokens);
     this.announce(rows.length, estimator.stepMs(rows.length, numTokens));
-    const { needs, ofRow } = stepNeeds(
-      rows.map(({ request }) => request.init.router),
-      this.context.tap?.asking ?? this.context.routers,
-    );
-    const batch = rows.map(({ request, past, count, isComplete }, i) => ({
-      seq: request.seq,
-      past,
-      tokens: request.tokens.slice(past, past + count),
-      sample: isComplete,
-      sampling: request.init.sampling,
-      ...(ofRow?.[i] === undefined ? {} : { needs: ofRow[i] }),
-    }));
-    engine.step({ rows: batch, needs }, (outcome) => this.onDone(outcome));
   }
 
   private onDone(outcome: StepOutcome): void {
@@ -174,7 +181,7 @@ export class DecodingLoop {
     this.measure(rows, outcome);
     guarded(logger, 'committing a step', () => this.apply(rows, outcome));
     guarded(logger, 'freeing KV', () => ended.forEach(({ request }) => freeKv(this.context, request)));
-    outbox.flush();
+    outbox.flushUrgent();
     // Those who hold for the end of this step decide in this instant too.
     this.announce(0, 0, ready.size > 0);
     guarded(logger, 'planning', this.onStepEnd);

@@ -17,7 +17,7 @@ export function postTokens(context: SubserverContext, request: HomeRequest, posi
     origins: request.originsOf(start),
     replica: context.options.replica,
   };
-  context.outbox.post(context.subjects.gateway(request.gateway), message);
+  context.outbox.postDeferrable(context.subjects.gateway(request.gateway), message);
 }
 
 /** Ends a request at its home: the client learns why, guests free their state, KV goes back. */

@@ -8,6 +8,8 @@ interface Parcel {
   subject: string;
   reply: string | undefined;
   messages: Message[];
+  /** Nobody waits for any of its messages. */
+  isDeferrable: boolean;
 }
 
 /** A message, what its size led to, and what that led to. */
@@ -39,23 +41,42 @@ export class Outbox {
   post(subject: string, message: Message, reply?: string): void {
     const key = reply === undefined ? subject : `${subject} ${reply}`;
     const parcel = this.parcels.get(key);
+    if (parcel) {
+      parcel.messages.push(message);
+      parcel.isDeferrable = false;
+    } else this.parcels.set(key, { subject, reply, messages: [message], isDeferrable: false });
+  }
+
+  /** Like `post`, for what no step anywhere waits for: {@link flushUrgent} leaves it, unless more follows that is urgent. */
+  postDeferrable(subject: string, message: Message): void {
+    const parcel = this.parcels.get(subject);
     if (parcel) parcel.messages.push(message);
-    else this.parcels.set(key, { subject, reply, messages: [message] });
+    else this.parcels.set(subject, { subject, reply: undefined, messages: [message], isDeferrable: true });
   }
 
   /** In a frame of its own: a queue group gives each frame to one member, and messages to any member must spread. */
   postAlone(subject: string, message: Message, reply: string): void {
     this.numAlone += 1;
-    this.parcels.set(`${subject} ${reply} ${this.numAlone}`, { subject, reply, messages: [message] });
+    const parcel = { subject, reply, messages: [message], isDeferrable: false };
+    this.parcels.set(`${subject} ${reply} ${this.numAlone}`, parcel);
+  }
+
+  /** Sends what others wait for, and keeps the rest for the next `flush`. Never throws. */
+  flushUrgent(): void {
+    this.sendWhere(({ isDeferrable }) => !isDeferrable);
   }
 
   /** Never throws: what cannot be sent is logged, and the re-send of the protocol covers it. */
   flush(): void {
+    this.sendWhere(() => true);
+  }
+
+  private sendWhere(isDue: (parcel: Parcel) => boolean): void {
     // What is too large for the bus ends its request, and that posts again: such a message has no sequel.
     for (let round = 0; round < MAX_ROUNDS && this.parcels.size > 0; round += 1) {
-      const parcels = this.parcels;
-      this.parcels = new Map();
-      for (const parcel of parcels.values()) this.send(parcel);
+      const due = [...this.parcels].filter(([, parcel]) => isDue(parcel));
+      for (const [key] of due) this.parcels.delete(key);
+      for (const [, parcel] of due) this.send(parcel);
     }
   }
 

@@ -67,6 +67,23 @@ describe('the outbox', () => {
     ]);
   });
 
+  it('keeps what nobody waits for, until all is flushed or something urgent follows to the same subject', async () => {
+    const { outbox, frames } = setUp();
+    outbox.postDeferrable('to.gateway', tokens('req-1', 1));
+    outbox.post('to.large', release('req-2'));
+    outbox.flushUrgent();
+    expect((await frames()).map(({ rids }) => rids)).toEqual([['req-2']]);
+    outbox.postDeferrable('to.gateway', tokens('req-3', 1));
+    outbox.flushUrgent();
+    expect(await frames()).toHaveLength(1);
+    outbox.post('to.gateway', release('req-1'));
+    outbox.flushUrgent();
+    expect((await frames()).slice(1).map(({ rids }) => rids)).toEqual([['req-1', 'req-3', 'req-1']]);
+    outbox.postDeferrable('to.gateway', tokens('req-4', 1));
+    outbox.flush();
+    expect((await frames()).slice(2).map(({ rids }) => rids)).toEqual([['req-4']]);
+  });
+
   it('splits what exceeds the payload; what is too large alone is told, and what that leads to goes out too', async () => {
     const { outbox, frames, tooLarge } = setUp(1500);
     const sizes = [60, 60, 1000, 60];
