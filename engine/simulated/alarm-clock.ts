@@ -100,12 +100,16 @@ class AlarmThread implements Alarm {
     this.worker = new Worker(new URL('./alarm-thread.mjs', import.meta.url), {
       workerData: this.cell.buffer,
     });
-    this.worker.on('message', () => this.onRing());
+    this.worker.on('message', () => {
+      this.worker.unref();
+      this.onRing();
+    });
     this.worker.unref();
   }
 
   set(delayMs: number, onRing: () => void): void {
     this.onRing = onRing;
+    this.worker.ref(); // as a timer keeps its process alive
     Atomics.store(this.cell, 0, process.hrtime.bigint() + BigInt(Math.round(delayMs * 1e6)));
     Atomics.notify(this.cell, 0);
   }
