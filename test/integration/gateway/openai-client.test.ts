@@ -33,8 +33,9 @@ describe("OpenAI's own client", () => {
     const completion = await client.completions.create({ model: 'pair', prompt: 'Hi', max_tokens: 5 });
     expect(completion.choices[0]).toMatchObject({ text: 'Plain', finish_reason: 'length' });
     const models = await client.models.list();
-    expect(models.data.map(({ id }) => id)).toEqual(['tokenrail', 'pair']);
-    expect((await client.models.retrieve('pair')).id).toBe('pair');
+    const routed = ['tokenrail', 'pair'].flatMap((name) => [`${name}:r-stitch`, `${name}:always-small`]);
+    expect(models.data.map(({ id }) => id)).toEqual(['tokenrail', 'pair', ...routed]);
+    for (const { id } of models.data) expect((await client.models.retrieve(id)).id).toBe(id);
   });
 
   it('throws its own error classes', async () => {
