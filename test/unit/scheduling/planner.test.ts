@@ -9,6 +9,7 @@ import {
   type Plan,
   type SystemSpec,
 } from '../../../scheduling/planner/index.ts';
+import { Evaluator } from '../../../scheduling/planner/evaluator.ts';
 import { aliveGrid, DEFAULT_EFFORT } from '../../../scheduling/planner/make-plan.ts';
 import { searchThresholds } from '../../../scheduling/planner/search-thresholds.ts';
 import { bestThresholds, throughputOfPolicies } from '../../../scheduling/throughput-model.ts';
@@ -111,6 +112,18 @@ describe('a plan', () => {
     const { candidates } = planEntry({ system: pair(0.35), aliveMax: 4, maxWaitMs: 170 }, 4);
     for (const { policies } of candidates)
       for (const policy of policies) expect(policy.maxWaitMs).toBe(policy.kind === 'eager' ? undefined : 170);
+  });
+
+  it('that had to be fast, since step times scatter, is as good as one that took its time', () => {
+    const system = { ...pair(0.35), jitter: [0.3, 0.3] };
+    const { entries } = makePlan({ system, aliveMax: 4 });
+    const slow = new Evaluator(system, 4, undefined, { ...DEFAULT_EFFORT, tokens: 60_000 });
+    const valueOf = (candidate: Candidate | undefined): number =>
+      slow.sampled(candidate?.policies ?? []).tokensPerSecond;
+    const thorough = planEntry({ system, aliveMax: 4 }, 4);
+    const [fast] = entryFor({ entries }, 4)?.candidates ?? [];
+    expect(valueOf(fast) / valueOf(thorough.candidates[0])).toBeGreaterThan(0.99);
+    expect(valueOf(fast)).toBeGreaterThan(valueOf(named(thorough.candidates, 'eager')));
   });
 
   it('is sampled where the chain is not the system: jitter, replicas', () => {
