@@ -3,7 +3,11 @@ import type { Clock, Timer } from './clock.ts';
 /** Longest delay that `setTimeout` keeps; beyond it Node fires at once. */
 const MAX_DELAY_MS = 2_147_483_647;
 
-/** The {@link Clock} of a real process. `afterInstant` runs after the I/O events that are already queued. */
+/**
+ * The {@link Clock} of a real process. `afterInstant` runs when the present callback of the event loop is over, with all
+ * messages that one read of a socket brought: before promises continue, and before what was published is written to the
+ * socket. A turn of the event loop in between would let the next step wait for other processes that those messages wake.
+ */
 export class SystemClock implements Clock {
   nowMs(): number {
     return performance.now();
@@ -20,6 +24,6 @@ export class SystemClock implements Clock {
   }
 
   afterInstant(callback: () => void): void {
-    setImmediate(callback);
+    process.nextTick(callback);
   }
 }

@@ -11,6 +11,15 @@ export interface Alarm {
 /** The thread of the alarm needs up to so long to wake this one; the rest is waited for by looking at the clock. */
 const LEAD_MS = 0.8;
 
+export interface AlarmClockOptions {
+  /** Default: a thread that sleeps. */
+  alarm?: Alarm;
+  /** How much before the time the alarm is set, in milliseconds. Default 0.8. */
+  leadMs?: number;
+  /** Calls back after a turn of the event loop. Default `setImmediate`. */
+  nextTurn?: (callback: () => void) => void;
+}
+
 interface Pending {
   dueMs: number;
   callback: () => void;
@@ -24,14 +33,15 @@ export class AlarmClock implements Clock {
   private readonly clock: Clock;
   private readonly alarm: Alarm;
   private readonly leadMs: number;
+  private readonly nextTurn: (callback: () => void) => void;
   private readonly pending = new Set<Pending>();
   private isPolling = false;
 
-  /** @param alarm default: a thread that sleeps. @param leadMs how much before the time the alarm is set */
-  constructor(clock: Clock, alarm: Alarm = new AlarmThread(), leadMs = LEAD_MS) {
+  constructor(clock: Clock, options: AlarmClockOptions = {}) {
     this.clock = clock;
-    this.alarm = alarm;
-    this.leadMs = leadMs;
+    this.alarm = options.alarm ?? new AlarmThread();
+    this.leadMs = options.leadMs ?? LEAD_MS;
+    this.nextTurn = options.nextTurn ?? setImmediate;
   }
 
   nowMs(): number {
@@ -73,7 +83,7 @@ export class AlarmClock implements Clock {
       return;
     }
     this.isPolling = true;
-    this.clock.afterInstant(() => this.poll());
+    this.nextTurn(() => this.poll());
   }
 
   /** Alarms that were set before may still ring. */

@@ -1,4 +1,4 @@
-export { AlarmClock, type Alarm } from './alarm-clock.ts';
+export { AlarmClock, type Alarm, type AlarmClockOptions } from './alarm-clock.ts';
 export { createSimulatedEngine, SimulatedEngine, type SimulatedEngineDeps } from './simulated-engine.ts';
 export { SimulatedDevice, type DeviceOptions } from './simulated-device.ts';
 export type { SimulatedEngineOptions } from './options.ts';

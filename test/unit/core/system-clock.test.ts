@@ -48,17 +48,20 @@ describe('SystemClock', () => {
     expect(hasFired).toBe(false);
   });
 
-  it('runs afterInstant after the current code and its microtasks, in order', async () => {
+  it('runs afterInstant after the current callback, before promises go on and sockets are written, in order', async () => {
     const order: string[] = [];
     await new Promise<void>((resolve) => {
-      clock.afterInstant(() => order.push('first'));
-      clock.afterInstant(() => {
-        order.push('second');
-        resolve();
+      setImmediate(() => {
+        setImmediate(() => {
+          order.push('turn');
+          resolve();
+        });
+        void Promise.resolve().then(() => order.push('microtask'));
+        clock.afterInstant(() => order.push('first'));
+        clock.afterInstant(() => order.push('second'));
+        order.push('now');
       });
-      void Promise.resolve().then(() => order.push('microtask'));
-      order.push('now');
     });
-    expect(order).toEqual(['now', 'microtask', 'first', 'second']);
+    expect(order).toEqual(['now', 'first', 'second', 'microtask', 'turn']);
   });
 });

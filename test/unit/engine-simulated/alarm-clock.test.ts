@@ -30,18 +30,18 @@ class CoarseWorld {
 
   clock(leadMs: number): AlarmClock {
     const { exact } = this;
-    return new AlarmClock(
-      {
-        nowMs: () => exact.nowMs(),
-        epochMs: () => exact.epochMs(),
-        setTimer: () => {
-          throw new Error('the timers of the process are too coarse');
-        },
-        afterInstant: (callback) => void exact.setTimer(POLL_US / 1000, callback),
+    const coarse = {
+      nowMs: () => exact.nowMs(),
+      epochMs: () => exact.epochMs(),
+      setTimer: () => {
+        throw new Error('the timers of the process are too coarse');
       },
-      this.alarm,
-      leadMs,
-    );
+      afterInstant: () => {
+        throw new Error('polling there would keep I/O from happening');
+      },
+    };
+    const nextTurn = (callback: () => void): void => void exact.setTimer(POLL_US / 1000, callback);
+    return new AlarmClock(coarse, { alarm: this.alarm, leadMs, nextTurn });
   }
 }
 
