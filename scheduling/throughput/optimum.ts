@@ -73,7 +73,13 @@ function starterOf(graph: DecisionGraph, choice: Int32Array, spec: CompleteSpec)
   };
 }
 
-/** Relative values under the present choices: Gauss–Seidel against the flow, so that one sweep covers a whole cycle. */
+/**
+ * Relative values under the present choices: Gauss–Seidel against the flow, so that one sweep covers a whole cycle.
+ *
+ * They need not settle: choices in states that are never visited from the start may keep to themselves there, with another
+ * throughput. Their values then grow or fall with every sweep, and by the last one {@link improve} leads away from those that
+ * are worse and towards those that are better, as Howard's iteration for several classes does.
+ */
 function settle(
   graph: DecisionGraph,
   order: Int32Array,
@@ -95,7 +101,6 @@ function settle(
     }
     if (largest - smallest < VALUE_TOLERANCE) return;
   }
-  throw modelError('the values of the optimum do not settle');
 }
 
 function valueOf(

@@ -123,6 +123,14 @@ describe('the optimum', () => {
     );
   });
 
+  it('is found from policies that keep to themselves in states which are never visited', () => {
+    const spec = pair(0.8, 4, { stepMs: [1, 5], overlapFactor: 1 });
+    const never = createPolicy({ kind: 'look-ahead', kappa: 0 });
+    const best = optimum(spec, { policies: [never, never] }).tokensPerSecond;
+    expect(best).toBeCloseTo(optimum(spec).tokensPerSecond, 5);
+    expect(best).toBeGreaterThanOrEqual(throughputOfPolicies(spec, [never, never]).tokensPerSecond);
+  });
+
   it('is refused where it would take too long', () => {
     expect(() => optimum(pair(0.35, 8), { maxNodes: 1000 })).toThrow(
       expect.objectContaining({ code: 'config_invalid' }),
