@@ -10,7 +10,7 @@ export function requireNatsUrl({ config }: ResolvedConfig): string {
   if (config.nats !== undefined) return config.nats;
   throw new TokenrailError(
     'config_invalid',
-    '--nats: a gateway or subserver of its own needs the URL of the broker it shares with the others',
+    '--nats: a process that joins a deployment needs the URL of the broker it shares with the others',
     {
       param: 'nats',
     },

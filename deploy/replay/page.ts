@@ -17,13 +17,13 @@ function table(rows: readonly (readonly string[])[]): string[] {
 function decisionRows(model: number, report: ReplayReport): string[][] {
   const of = (variant: VariantReport): ModelDecisions | undefined => variant.models[model];
   const shares = (counts: readonly number[], steps: number): string[] =>
-    counts.map((count) => percent(count, steps));
+    counts.filter((_, to) => to !== model + 1).map((count) => percent(count, steps)); // to itself = stays
   const first = report.variants[0] && of(report.variants[0]);
   return [
     [
       '',
       'stays',
-      ...report.models.map((name) => `→ ${name}`),
+      ...report.models.filter((_, i) => i !== model).map((name) => `→ ${name}`),
       'same',
       'both',
       'only served',
