@@ -122,11 +122,12 @@ const isOver = ({ isBounded }: Scale, { name, sharePercent }: HeadCost): boolean
   isBounded && !name.startsWith('r2r') && sharePercent > MAX_SHARE_PERCENT;
 
 function line(scale: Scale, cost: HeadCost): string {
-  const { name, headMs, sharePercent, lowPercent, highPercent } = cost;
+  const { name, headMs, insidePercent, sharePercent, lowPercent, highPercent } = cost;
+  const inside = `${headMs.toFixed(3).padStart(8)} ms ${insidePercent.toFixed(1).padStart(5)} %`;
   const share = `${sharePercent.toFixed(1).padStart(6)} %  [${lowPercent.toFixed(1)}, ${highPercent.toFixed(1)}]`;
   const isBounded = scale.isBounded && !name.startsWith('r2r');
   const verdict = isBounded ? `≤ ${MAX_SHARE_PERCENT} %  ${isOver(scale, cost) ? 'FAIL' : 'pass'}` : '';
-  return `  ${name.padEnd(36)} ${headMs.toFixed(3).padStart(8)} ms ${share.padEnd(28)} ${verdict}`.trimEnd();
+  return `  ${name.padEnd(36)} ${inside}  step ${share.padEnd(28)} ${verdict}`.trimEnd();
 }
 
 if (values.help) {

@@ -25,6 +25,8 @@ export interface HeadCost {
   stepMs: number;
   /** Inside the network; median. */
   headMs: number;
+  /** `headMs` over `stepMs`, in percent: less noisy than the difference of steps, but blind to what else changes. */
+  insidePercent: number;
   /** (step with − step without) / step without, per round, in percent: median and its 95 % interval. */
   sharePercent: number;
   lowPercent: number;
@@ -65,8 +67,10 @@ export function measureHeads(settings: HeadSettings, heads: ReadonlyMap<string, 
     return [...heads.keys()].map((name) => {
       const shares = (samples[name] ?? []).map((ms, i) => 100 * (ms / (without[i] ?? NaN) - 1));
       const { median: sharePercent, low: lowPercent, high: highPercent } = medianInterval(shares);
-      const inside = (headMs[name] ?? []).slice(-rounds);
-      return { name, stepMs: median(without), headMs: median(inside), sharePercent, lowPercent, highPercent };
+      const inside = median((headMs[name] ?? []).slice(-rounds));
+      const stepMs = median(without);
+      const insidePercent = (100 * inside) / stepMs;
+      return { name, stepMs, headMs: inside, insidePercent, sharePercent, lowPercent, highPercent };
     });
   } finally {
     core.close();
