@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { curveReference, gapOf } from '../../../bench/quality/gap.ts';
 import { accuracyAt, standardErrorOf, type Outcome } from '../../../bench/quality/outcome.ts';
+import { ORACLE } from '../../../bench/quality/query-level.ts';
+import type { ListReport } from '../../../bench/quality/report.ts';
 import { mcNemar, resamples, spreadOf } from '../../../bench/quality/resampling.ts';
+import { isGoalMissed } from '../../../bench/quality/verdict.ts';
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
@@ -80,5 +83,41 @@ describe('statistics', () => {
       onlyB: 1,
     });
     expect(mcNemar(a, a).p).toBe(1);
+  });
+});
+
+describe('the goal', () => {
+  const list = (change: {
+    problems?: number;
+    reached?: string[];
+    numTrained?: number;
+    below?: string;
+  }): ListReport => ({
+    list: 'test',
+    problems: change.problems ?? 400,
+    rows: [],
+    references: [],
+    againstQueries: [ORACLE, 'queries at random'].map((reference) => ({
+      algorithm: 'r2r',
+      reference,
+      isAbove: reference !== change.below,
+    })),
+    againstEntropy: [],
+    goal: {
+      maxShare: 0.07,
+      ofLarge: 0.98,
+      reachedBy: [],
+      reachedByTrained: change.reached ?? ['r2r'],
+      numTrained: change.numTrained ?? 1,
+    },
+  });
+
+  it('is missed without a trained algorithm at it, or with a curve below queries; an oracle and short lists excuse', () => {
+    expect(isGoalMissed(list({}))).toBe(false);
+    expect(isGoalMissed(list({ reached: [] }))).toBe(true);
+    expect(isGoalMissed(list({ reached: [], numTrained: 0 }))).toBe(false);
+    expect(isGoalMissed(list({ below: 'queries at random' }))).toBe(true);
+    expect(isGoalMissed(list({ below: ORACLE }))).toBe(false);
+    expect(isGoalMissed(list({ reached: [], problems: 100 }))).toBe(false);
   });
 });
