@@ -10,12 +10,7 @@ import {
 import { pointOf, type Outcome } from '../../../bench/quality/outcome.ts';
 import { markdownTable } from '../../../bench/quality/format.ts';
 import { activatedParameters, passesOf } from '../../../bench/quality/passes.ts';
-import {
-  ORACLE,
-  oracleQueries,
-  randomQueries,
-  uncertainQueries,
-} from '../../../bench/quality/query-level.ts';
+import { oracleQueries, randomQueries, uncertainQueries } from '../../../bench/quality/query-level.ts';
 import { readSettings } from '../../../bench/quality/settings.ts';
 
 describe('thresholds by quantile', () => {
