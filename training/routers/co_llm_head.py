@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from training.routers.fit import Batch, FitOptions, Fitted, binary_losses, fit
+from training.routers.fit import Batch, FitOptions, Fitted, Losses, binary_losses, fit
 from training.routers.held_out import split_rows, training_rows
 from training.routers.rules.co_llm import pseudo_label
 from training.routers.signals import Signal, StepRows
@@ -18,6 +18,8 @@ from training.routers.store import Rows
 ARCHITECTURE = "LinearHead"
 # Deferrals are rare; the authors' weight of them in the first pass.
 _PSEUDO_LABEL_WEIGHT = 8.0
+# And the one that they take where the labels stay a part of the loss.
+_SUPERVISION_WEIGHT = 5.0
 _COLUMNS = ("hidden", "sampled", "large", "gold", "log_p_small", "log_p_large")
 
 
@@ -28,11 +30,23 @@ def marginal_losses(logits: Tensor, batch: Batch) -> Tensor:
     return -torch.logaddexp(base, assistant)
 
 
-def train_deferral(rows: Rows, start: FitOptions, options: FitOptions) -> tuple[nn.Linear, Batch, Fitted]:
+def supervised_losses(share: float) -> Losses:
+    """The authors' weakly supervised variant: (1 - share) of the likelihood's loss, share of the pseudo-labels'."""
+    binary = binary_losses(_SUPERVISION_WEIGHT)
+
+    def losses(logits: Tensor, batch: Batch) -> Tensor:
+        return (1 - share) * marginal_losses(logits, batch) + share * binary(logits, batch)
+
+    return losses
+
+
+def train_deferral(
+    rows: Rows, start: FitOptions, options: FitOptions, supervision: float = 0.0
+) -> tuple[nn.Linear, Batch, Fitted]:
     """The head in its best state, and the held-out rows.
 
     First some epochs (`start`) on pseudo-labels, then the likelihood of the gold tokens, which alone would begin
-    with no idea of where to defer.
+    with no idea of where to defer. supervision: share of the pseudo-labels in the loss after that.
     """
     held_out, count = split_rows(rows, _COLUMNS)
     torch.manual_seed(options.seed)
@@ -50,7 +64,9 @@ def train_deferral(rows: Rows, start: FitOptions, options: FitOptions) -> tuple[
         )
 
     run(start, _with_pseudo_labels, binary_losses(_PSEUDO_LABEL_WEIGHT))
-    return head, held_out, run(options, dict, marginal_losses)
+    if supervision == 0:
+        return head, held_out, run(options, dict, marginal_losses)
+    return head, held_out, run(options, _with_pseudo_labels, supervised_losses(supervision))
 
 
 def _with_pseudo_labels(batch: Batch) -> Batch:

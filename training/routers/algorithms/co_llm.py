@@ -52,17 +52,26 @@ def add_train_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-rows", type=int, default=2048)
     parser.add_argument("--epochs", type=int, default=30, help="at most; early stop by the held-out loss")
     parser.add_argument("--patience", type=int, default=5, help="epochs without a better held-out loss")
+    parser.add_argument(
+        "--supervision",
+        type=float,
+        default=0.0,
+        help="share of the pseudo-labels in the loss, 0 to 1; the likelihood alone has no reason not to defer "
+        "(default: 0; the authors' weakly supervised variant: 0.333)",
+    )
     parser.add_argument("--dtype", choices=list(DTYPES), default="float32", help="of the stored weights")
 
 
 def train(args: argparse.Namespace) -> None:
     """Fits, calibrates and writes the router. CITER's collections hold all that is needed, too."""
     started = time.perf_counter()
+    if not 0 <= args.supervision <= 1:
+        raise ValueError(f"--supervision {args.supervision} is not in [0, 1]")
     facts = [collection_of(directory, "co-llm", "citer") for directory in args.data]
     pair = load_pair(args.small, args.large, args.device, args.attention)
     options = FitOptions(args.learning_rate, 0.0, args.batch_rows, args.epochs, args.patience, args.seed)
     start = replace(options, epochs=1)
-    head, held_out, fitted = train_deferral(Rows(args.data), start, options)
+    head, held_out, fitted = train_deferral(Rows(args.data), start, options, args.supervision)
     tokens = (held_out[name].tolist() for name in ("gold", "sampled", "large"))
     trained = Trained(
         name="Co-LLM",
@@ -74,7 +83,8 @@ def train(args: argparse.Namespace) -> None:
         facts={
             "network parameters": held_out["hidden"].shape[1] + 1,
             "epochs": f"{fitted.best} of {fitted.epochs} after one on pseudo-labels",
-            "held-out loss": f"{fitted.loss:.5f} nats per token",
+            "pseudo-labels in the loss": f"{args.supervision:.3g}",
+            "held-out loss": f"{fitted.loss:.5f}",
         },
         limits=f"Only the deferral head was trained, the base is as it was. {GOLD_LIMITS}",
     )
