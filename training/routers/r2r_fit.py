@@ -22,7 +22,10 @@ _LEAST_SCALE = 1e-3
 
 @dataclass(frozen=True)
 class Survey:
-    """One pass over all rows: class counts of the training part, means and scales of its features."""
+    """One pass over all rows: class counts of the training part, means and scales of its features.
+
+    The counts are sums of labels, which may be probabilities.
+    """
 
     negatives: int
     positives: int
@@ -38,23 +41,25 @@ def is_held_out(batch: Batch) -> Tensor:
 
 def survey(rows: Rows, embedding: Tensor) -> Survey:
     """Raises ValueError if the training part lacks one of the classes, or nothing is held out."""
-    counts = [0, 0]
+    counts = [0.0, 0.0]
     inputs, top = _Moments(), _Moments()
     held_out: list[Batch] = []
     for shard in rows.shards():
         away = is_held_out(shard)
         held_out.append({name: values[away] for name, values in shard.items()})
         part = {name: values[~away] for name, values in shard.items()}
-        positives = int((part["label"] == 1).sum())
+        positives = part["label"].double().sum().item()
         counts[1] += positives
         counts[0] += len(part["label"]) - positives
         inputs.add(torch.cat([part["hidden"].float(), embedding[part["sampled"].long()]], 1))
         top.add(part["top"].float())
     if 0 in counts:
-        raise ValueError(f"{counts[1]} divergent and {counts[0]} other rows: both are needed, collect more")
+        raise ValueError(
+            f"{counts[1]:.0f} divergent and {counts[0]:.0f} other rows: both are needed, collect more"
+        )
     if not any(len(part["label"]) for part in held_out):
         raise ValueError("no question is held out: collect more")
-    return Survey(counts[0], counts[1], inputs.mean_and_scale(), top.mean_and_scale(), held_out)
+    return Survey(round(counts[0]), round(counts[1]), inputs.mean_and_scale(), top.mean_and_scale(), held_out)
 
 
 class _Moments:
