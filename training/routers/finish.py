@@ -1,4 +1,4 @@
-"""The last part of training CITER and Co-LLM: threshold, files and card."""
+"""The last part of training any router: threshold, files and card."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from training.routers.answers import final_answer, same_answer
+from training.routers.answers import final_answer, is_right
 from training.routers.drafts import greedy_answers_from_drafts
 from training.routers.pair import Pair
 from training.routers.prompts import Question
@@ -90,7 +90,9 @@ def gold_chains(
     for index, (question, prompt, tokens) in enumerate(zip(questions, prompts, answers, strict=True)):
         if tokens is None or len(tokens) > max_new_tokens or len(prompt) + len(tokens) > longest:
             continue
-        answer = question.answer or final_answer(pair.text(tokens))
+        # A problem's answer may be a text with a final answer in it, as in GSM8K.
+        text = question.answer or pair.text(tokens)
+        answer = final_answer(text) or question.answer
         chains.append(Chain(question, first_group + index, prompt, tokens, answer))
     return chains
 
@@ -111,7 +113,7 @@ def _answers_of_large(
     return [
         answer.tokens
         if answer.finished
-        and (question.answer is None or same_answer(final_answer(pair.text(answer.tokens)), question.answer))
+        and (question.answer is None or is_right(pair.text(answer.tokens), question.answer))
         else None
         for question, answer in zip(questions, answers, strict=True)
     ]

@@ -28,7 +28,8 @@ class Question:
         """`answer` or `solution`; raises ValueError naming the line if it is missing."""
         value = {"answer": self.answer, "solution": self.solution}[field]
         if value is None:
-            raise ValueError(f'{self.where}: "{field}" is missing, {algorithm} needs it (or --gold large)')
+            instead = " (or --gold large)" if field == "solution" else ""
+            raise ValueError(f'{self.where}: "{field}" is missing, {algorithm} needs it{instead}')
         return value
 
 

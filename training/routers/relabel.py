@@ -59,7 +59,7 @@ def relabel(args: argparse.Namespace) -> None:
         {
             "algorithm": "r2r",
             "problems": ", ".join(str(fact["problems"]) for fact in facts),
-            "judge": f"learnt from {', '.join(str(fact['judge']) for fact in judged_facts)}",
+            "judge": f"learnt from {', '.join(sorted({str(fact['judge']) for fact in judged_facts}))}",
             "states": ", ".join(sorted({str(fact["states"]) for fact in facts})),
             "tokens": int(tokens),
             "expected_divergent": round(divergent),

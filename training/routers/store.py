@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -77,20 +77,26 @@ def collection_of(directory: Path, *algorithms: str) -> dict[str, Any]:
 class Rows:
     """The rows of one or more collections."""
 
-    def __init__(self, directories: list[Path], buffer_rows: int = 16 * SHARD_ROWS) -> None:
-        """buffer_rows: how many rows are held and shuffled together. All, if they fit."""
+    def __init__(
+        self,
+        directories: list[Path],
+        buffer_rows: int = 16 * SHARD_ROWS,
+        view: Callable[[dict[str, Tensor]], dict[str, Tensor]] = lambda shard: shard,
+    ) -> None:
+        """buffer_rows: how many rows are held and shuffled together. All, if they fit. view: applied to every shard."""
         self._shards = [
             path for directory in directories for path in sorted(directory.glob("shard-*.safetensors"))
         ]
         if not self._shards:
             raise ValueError(f"no shards in {', '.join(map(str, directories))}")
         self._buffer_rows = buffer_rows
+        self._view = view
         self._everything: dict[str, Tensor] | None = None
 
     def shards(self) -> Iterator[dict[str, Tensor]]:
         """All rows in order, shard by shard."""
         for path in self._shards:
-            yield load_file(path)
+            yield self._view(load_file(path))
 
     def shuffled(self, batch_rows: int, rng: random.Random) -> Iterator[dict[str, Tensor]]:
         """Every row once, in batches of batch_rows in random order."""
@@ -109,7 +115,7 @@ class Rows:
         rows = 0
         yielded = False
         for path in rng.sample(self._shards, len(self._shards)):
-            shard = load_file(path)
+            shard = self._view(load_file(path))
             size = len(next(iter(shard.values())))
             if held and rows + size > self._buffer_rows:
                 yield _join(held)

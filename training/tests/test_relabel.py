@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from training.routers.algorithms.citer import _preferences
 from training.routers.learnt_judge import area_under_curve, learn, mismatches
 from training.routers.relabel import main
 from training.routers.store import Rows, ShardWriter, collection_of, write_facts
@@ -84,3 +85,13 @@ def test_a_relabelled_collection_leaves_held_out_questions_to_the_judge(tmp_path
     assert area_under_curve(labels[differs], truth) > 0.95
     assert collection_of(out, "r2r")["judge"] == "learnt from answer"
     assert main(arguments) == 1  # never mixed with what is there
+
+
+def test_citer_reads_judged_rows_the_other_way_round() -> None:
+    rows = rows_of(6)
+    soft = {**rows, "label": torch.linspace(0, 1, len(rows["label"])).half()}
+    seen = _preferences(soft)
+    assert set(seen) == {"hidden", "label", "group"}
+    assert torch.allclose(seen["label"].float(), 1 - soft["label"].float(), atol=1e-3)
+    own = {name: rows[name] for name in ("hidden", "label", "group")}
+    assert torch.equal(_preferences(own)["label"].float(), own["label"].float())

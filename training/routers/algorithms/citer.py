@@ -20,6 +20,10 @@ from training.routers.pair import Pair, load_pair
 from training.routers.prompts import Question
 from training.routers.store import Rows, ShardWriter, collection_of, write_facts
 
+JUDGED_LIMITS = (
+    "The labels are what became of the final answer where the small model's token differed, the answer being "
+    "finished by the large model; at run time the router also sees states after mistakes."
+)
 _CHUNK_QUESTIONS = 256
 
 
@@ -72,10 +76,10 @@ def add_train_options(parser: argparse.ArgumentParser) -> None:
 def train(args: argparse.Namespace) -> None:
     """Fits, calibrates and writes the router."""
     started = time.perf_counter()
-    facts = [collection_of(directory, "citer") for directory in args.data]
+    facts = [collection_of(directory, "citer", "r2r") for directory in args.data]
     pair = load_pair(args.small, args.large, args.device, args.attention)
     options = FitOptions(args.learning_rate, 0.0, args.batch_rows, args.epochs, args.patience, args.seed)
-    network, held_out, fitted = train_confidence(Rows(args.data), args.dropout, options)
+    network, held_out, fitted = train_confidence(Rows(args.data, view=_preferences), args.dropout, options)
     scores = _scores(network, held_out)
     trained = Trained(
         name="CITER",
@@ -89,9 +93,19 @@ def train(args: argparse.Namespace) -> None:
             "epochs": f"{fitted.best} of {fitted.epochs}",
             "held-out loss": f"{fitted.loss:.5f}",
         },
-        limits=GOLD_LIMITS,
+        limits=GOLD_LIMITS if all(fact["algorithm"] == "citer" for fact in facts) else JUDGED_LIMITS,
     )
     finish(args, pair, facts, trained, started)
+
+
+def _preferences(shard: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Hidden vectors with 1 where the small model may write. R2R's rows have `top`, and 1 where it may not."""
+    label = shard["label"].half()
+    return {
+        "hidden": shard["hidden"],
+        "label": 1 - label if "top" in shard else label,
+        "group": shard["group"],
+    }
 
 
 @torch.no_grad()
