@@ -12,7 +12,7 @@ from safetensors import safe_open
 from training.routers import collect, train
 from training.routers.citer_labels import Labeller
 from training.routers.citer_network import ConfidenceMlp, citer_signal, load_confidence
-from training.routers.co_llm_head import marginal_losses
+from training.routers.co_llm_head import marginal_losses, supervised_losses
 from training.routers.export import write_head
 from training.routers.fit import binary_losses
 from training.routers.generation import greedy_answers
@@ -147,6 +147,10 @@ def test_the_losses_of_the_fit_are_those_of_the_rules() -> None:
         [co_llm.token_gradient(*token) for token in tokens], abs=1e-5
     )
     labels = torch.randint(0, 2, (40,))
+    batch = {"log_p_small": base, "log_p_large": assistant, "label": labels}
+    mixed = supervised_losses(0.25)(logits.detach(), batch)
+    binary = binary_losses(5.0)(logits.detach(), batch)
+    assert torch.allclose(mixed, 0.75 * losses.detach() + 0.25 * binary)
     ours = binary_losses()(logits.detach(), {"label": labels}).mean().item()
     assert ours == pytest.approx(
         citer.mean_loss(logits.double().sigmoid().tolist(), labels.tolist()), abs=1e-5
