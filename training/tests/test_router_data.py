@@ -54,7 +54,7 @@ def test_problem_files_give_texts_numbers_and_lines(tmp_path: Path) -> None:
     assert (first.answer, first.solution, first.where) == ("4", None, f"{path}:1")
     assert (second.answer, second.solution, second.where) == (None, "so 5", f"{path}:3")
     assert second.required("solution", "CITER") == "so 5"
-    with pytest.raises(ValueError, match=rf'{FILE}:3: "answer" is missing, CITER needs it'):
+    with pytest.raises(ValueError, match=rf'{FILE}:3: "answer" is missing, CITER needs it$'):
         second.required("answer", "CITER")
 
 
