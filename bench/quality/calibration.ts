@@ -1,4 +1,3 @@
-import { quantile } from '../handoff/statistics.ts';
 import type { HandoffSide } from './algorithms.ts';
 
 /**
@@ -8,9 +7,10 @@ import type { HandoffSide } from './algorithms.ts';
 export function thresholdFor(signals: readonly number[], share: number, side: HandoffSide): number {
   const sorted = Float64Array.from(signals).sort();
   const numSent = Math.round(share * sorted.length);
-  // Of n sorted values the threshold is the first that stays, or the last that goes where equality goes.
-  const rank = side === 'below' ? numSent + 1 : sorted.length - numSent + (side === 'above' ? 0 : 1);
-  return quantile(sorted, rank / sorted.length);
+  // Of n sorted values the threshold is the first that stays, or the last that goes where equality goes. By its index: a
+  // quantile of (k / n) is another value wherever (k / n) · n is not k.
+  const index = side === 'below' ? numSent : sorted.length - numSent - (side === 'above' ? 1 : 0);
+  return sorted[Math.min(sorted.length - 1, Math.max(0, index))] ?? NaN;
 }
 
 /** What a threshold gave on the problems for choosing. */

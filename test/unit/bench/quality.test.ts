@@ -38,6 +38,17 @@ describe('thresholds by quantile', () => {
     );
   });
 
+  it('and so for every number of signals and of those sent', () => {
+    for (let n = 1; n <= 60; n += 1) {
+      const signals = Array.from({ length: n }, (_, i) => i / n);
+      for (let sent = 0; sent < n; sent += 1) {
+        const share = sent / n;
+        expect([n, numSent.above(signals, thresholdFor(signals, share, 'above'))]).toEqual([n, sent]);
+        expect([n, numSent.below(signals, thresholdFor(signals, share, 'below'))]).toEqual([n, sent]);
+      }
+    }
+  });
+
   it('never sends more than asked for where many signals are equal and equality stays', () => {
     const signals = [0.5, 0.5, 0.5, 0.9, 0.1];
     expect(numSent.above(signals, thresholdFor(signals, 0.4, 'above'))).toBe(1);
