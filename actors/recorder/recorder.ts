@@ -14,6 +14,8 @@ export interface RecorderOptions {
   configHash: string;
   /** Ends when this many requests have begun and ended. Default: never. */
   maxRequests?: number;
+  /** Requests that may be open at a time; of more the oldest count as over. Default 65,536. */
+  maxOpenRequests?: number;
 }
 
 export interface RecorderDeps {
@@ -39,7 +41,7 @@ export interface RecorderCounts {
   late: number;
 }
 
-/** Homes that vanish never tell the end of their requests. */
+/** Homes that vanish never tell the end of their requests: new ones must be heard all the same. */
 const MAX_OPEN_REQUESTS = 65_536;
 const MAX_ENDED_REMEMBERED = 4096;
 
@@ -115,13 +117,12 @@ export class Recorder {
   private isStepWanted({ rid, numGenerated }: StepRecord): boolean {
     const { counts, open, endedRids } = this;
     if (!open.has(rid) && !endedRids.has(rid)) {
-      const isFull =
-        counts.requests >= (this.options.maxRequests ?? Infinity) || open.size >= MAX_OPEN_REQUESTS;
-      if (numGenerated > 0 || isFull) {
+      if (numGenerated > 0 || counts.requests >= (this.options.maxRequests ?? Infinity)) {
         counts.late += 1;
         return false;
       }
       open.add(rid);
+      forgetOldest(open, this.options.maxOpenRequests ?? MAX_OPEN_REQUESTS);
       counts.requests += 1;
     }
     counts.steps += 1;
@@ -132,10 +133,15 @@ export class Recorder {
     if (!this.open.delete(rid)) return false;
     this.counts.ended += 1;
     this.endedRids.add(rid);
-    const [oldest] = this.endedRids;
-    if (this.endedRids.size > MAX_ENDED_REMEMBERED && oldest !== undefined) this.endedRids.delete(oldest);
+    forgetOldest(this.endedRids, MAX_ENDED_REMEMBERED);
     if (this.counts.ended >= (this.options.maxRequests ?? Infinity))
       this.settling ??= this.deps.clock.setTimer(SETTLE_MS, () => this.stop());
     return true;
   }
+}
+
+/** Of a set to which one at a time is added. */
+function forgetOldest(rids: Set<string>, most: number): void {
+  const [oldest] = rids;
+  if (rids.size > most && oldest !== undefined) rids.delete(oldest);
 }

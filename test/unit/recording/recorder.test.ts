@@ -38,12 +38,12 @@ const end = (rid: string, number: number): RecordEnd => ({
   completionTokens: 1,
 });
 
-async function started(maxRequests?: number, write?: () => void) {
+async function started(limits: { maxRequests?: number; maxOpenRequests?: number } = {}, write?: () => void) {
   const clock = new ManualClock();
   const broker = new LocalBroker();
   const kept: RecordMessage[] = [];
   const recorder = new Recorder(
-    { subject: 'ns.record.*', configHash: 'test', ...(maxRequests === undefined ? {} : { maxRequests }) },
+    { subject: 'ns.record.*', configHash: 'test', ...limits },
     { bus: broker.connect(), clock, write: write ?? ((messages) => kept.push(...messages)) },
   );
   await recorder.start();
@@ -85,7 +85,7 @@ describe('the recorder', () => {
   });
 
   it('ends a little after as many requests as wanted have ended, and takes no others', async () => {
-    const { clock, recorder, kept, say } = await started(2);
+    const { clock, recorder, kept, say } = await started({ maxRequests: 2 });
     await say(step('a', 1), step('b', 2), step('c', 3), end('a', 4), end('b', 5));
     // The guest's record comes after the home's end.
     await say(step('b', 1, { model: 2, replica: 'g0', numGenerated: 1, position: 4 }));
@@ -96,8 +96,17 @@ describe('the recorder', () => {
     expect(kept.map(({ rid }) => rid)).toEqual(['a', 'b', 'a', 'b', 'b']);
   });
 
+  it('hears new requests however many never ended: the oldest ones count as over', async () => {
+    const { recorder, say } = await started({ maxOpenRequests: 3 });
+    await say(...[1, 2, 3, 4, 5].map((number) => step(`r${number}`, number)));
+    expect(recorder.counts).toMatchObject({ requests: 5, late: 0 });
+    const later = { numGenerated: 1, position: 4 };
+    await say(step('r2', 6, later), end('r2', 7), step('r3', 8, later), end('r3', 9));
+    expect(recorder.counts).toMatchObject({ requests: 5, steps: 6, late: 1, ended: 1 });
+  });
+
   it('ends with the error where nothing can be written', async () => {
-    const { recorder, say } = await started(undefined, () => {
+    const { recorder, say } = await started({}, () => {
       throw new Error('no space left');
     });
     await say(step('a', 1));
