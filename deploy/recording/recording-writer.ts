@@ -28,7 +28,15 @@ export class RecordingWriter {
   }
 
   close(end: Omit<RecordingEnd, 'end'>): void {
-    this.append(Buffer.from(JSON.stringify({ end: true, ...end })));
+    try {
+      this.append(Buffer.from(JSON.stringify({ end: true, ...end })));
+    } finally {
+      this.abandon();
+    }
+  }
+
+  /** Closes the file as it is: without its end, as that of a recorder that was killed. */
+  abandon(): void {
     closeSync(this.fd);
   }
 

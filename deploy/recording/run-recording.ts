@@ -1,5 +1,6 @@
 import { Recorder, type RecorderCounts } from '../../actors/recorder/index.ts';
 import type { Clock } from '../../core/clock.ts';
+import type { TokenrailError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Logger } from '../../core/log.ts';
 import { connectNats } from '../../transport/nats.ts';
@@ -43,26 +44,33 @@ export async function startRecording(context: RecordingContext): Promise<Recordi
     clock,
     connectTimeoutMs: config.advanced.connectTimeoutMs,
   });
+  let writer: RecordingWriter | undefined;
   try {
-    const writer = new RecordingWriter(out, headerOf(resolved, clock.epochMs()));
+    const file = (writer = new RecordingWriter(out, headerOf(resolved, clock.epochMs())));
     const recorder = new Recorder(
       { subject: subjects.allRecords(), configHash, ...(maxRequests === undefined ? {} : { maxRequests }) },
-      { bus, clock, write: (messages) => writer.write(messages) },
+      { bus, clock, write: (messages) => file.write(messages) },
     );
     await recorder.start();
     const timer =
       maxSeconds === undefined ? undefined : clock.setTimer(maxSeconds * 1000, () => recorder.stop());
     const done = recorder.done.then(async (failure) => {
       timer?.cancel();
-      await bus.close();
+      await bus.close().finally(() => closeFile(file, recorder.counts, failure));
       if (failure !== undefined) throw failure;
-      const { requests, ended, steps, missed } = recorder.counts;
-      writer.close({ requests, ended, steps, missed });
-      return { ...recorder.counts, sizeBytes: writer.sizeBytes };
+      return { ...recorder.counts, sizeBytes: file.sizeBytes };
     });
     return { done, stop: () => recorder.stop() };
   } catch (thrown) {
+    writer?.abandon();
     await bus.close();
     throw thrown;
   }
+}
+
+/** A file to which not everything could be written has no end. */
+function closeFile(file: RecordingWriter, counts: RecorderCounts, failure: TokenrailError | undefined): void {
+  const { requests, ended, steps, missed } = counts;
+  if (failure === undefined) file.close({ requests, ended, steps, missed });
+  else file.abandon();
 }

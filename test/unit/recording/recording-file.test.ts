@@ -62,6 +62,19 @@ describe('a recording', () => {
     reader.close();
   });
 
+  it('that is given up has no end, and keeps what was written', () => {
+    const file = join(dir, 'given-up.rec');
+    const writer = new RecordingWriter(file, header);
+    writer.write(messages);
+    writer.abandon();
+    expect(() => writer.write(messages)).toThrow(/EBADF/);
+    const reader = new RecordingReader(file);
+    expect(reader.next()).toStrictEqual(messages);
+    expect(reader.next()).toBeUndefined();
+    expect(reader.end).toBeUndefined();
+    reader.close();
+  });
+
   it('is never written over', () => {
     const file = written();
     expect(() => new RecordingWriter(file, header)).toThrow(/--out: EEXIST/);
