@@ -126,10 +126,13 @@ export class StepTap {
     this.outbox.post(this.deps.source.subject, record);
     if (this.isFlushPending) return;
     this.isFlushPending = true;
-    this.deps.clock.afterInstant(() => {
+    const { clock } = this.deps;
+    const flush = (): void => {
       this.isFlushPending = false;
       this.outbox.flush();
-    }, LAST_RANK);
+    };
+    // Twice: a clock without ranks would send before the next step is chosen, which was asked for after this.
+    clock.afterInstant(() => clock.afterInstant(flush, LAST_RANK), LAST_RANK);
   }
 
   private onTooLarge(message: Message, error: Error): void {
