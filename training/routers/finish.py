@@ -18,7 +18,8 @@ from training.routers.prompts import validation_questions
 from training.routers.score_calibration import Point, Validation, best_point, read_validation, share_at
 from training.routers.signals import ENTROPY, Signal
 
-CURVE_SHARES = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.1, 0.12, 0.15)
+# Closer together where --max-share usually lies.
+CURVE_SHARES = (0.02, 0.03, 0.04, 0.05, 0.06, 0.065, 0.07, 0.075, 0.08, 0.09, 0.1, 0.12, 0.15)
 ENTROPY_THRESHOLDS = (0.01, 0.015, 0.02, 0.03, 0.04, 0.06, 0.09, 0.12)
 
 
