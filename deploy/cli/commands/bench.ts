@@ -25,6 +25,7 @@ const BENCHMARKS: Readonly<Record<string, Run>> = {
   identity: script(() => import('../../../bench/identity.ts')),
   handoff: script(() => import('../../../bench/handoff.ts')),
   engine: script(() => import('../../../bench/engine.ts')),
+  heads: script(() => import('../../../bench/heads.ts')),
 };
 
 export const BENCH_HELP = `Which benchmark, and its own flags; "tokenrail bench ablation --help" explains them:
@@ -34,7 +35,8 @@ export const BENCH_HELP = `Which benchmark, and its own flags; "tokenrail bench 
   quality   accuracy against the large model's share: models alone, whole queries, every algorithm
   identity  answers under load, token by token, against a plain loop
   handoff   latency and rate of handoffs over both brokers
-  engine    what the ragged engine costs`;
+  engine    what the ragged engine costs
+  heads     what the networks of trained routers add to a step`;
 
 /** `tokenrail bench NAME …`. @throws TokenrailError `config_invalid` for an unknown benchmark or flag */
 export async function bench(command: Command): Promise<void> {
