@@ -118,15 +118,13 @@ class Divergence:
 
 
 def rank_auc(scores: Tensor, positive: Tensor) -> float:
-    """Probability that a positive's score exceeds a negative's; NaN without both."""
-    positives = int(positive.sum())
-    negatives = len(positive) - positives
-    if positives == 0 or negatives == 0:
+    """Probability that a positive's score exceeds a negative's, ties half; NaN without both. positive: [rows], bool."""
+    above, below = scores[positive], scores[~positive].sort().values
+    if not len(above) or not len(below):
         return math.nan
-    ranks = torch.empty(len(scores), dtype=torch.float64)
-    ranks[scores.argsort()] = torch.arange(1, len(scores) + 1, dtype=torch.float64)
-    surplus = ranks[positive].sum().item() - positives * (positives + 1) / 2
-    return surplus / (positives * negatives)
+    lower = torch.searchsorted(below, above, side="left")
+    not_higher = torch.searchsorted(below, above, side="right")
+    return ((lower + not_higher).double().mean() / (2 * len(below))).item()
 
 
 def divergence(

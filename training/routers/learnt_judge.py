@@ -93,13 +93,3 @@ def _inputs(rows: Batch, chosen: Tensor, embedding: Tensor) -> tuple[Tensor, Ten
     top = rows["top"][chosen][:, :TOP].float()
     features = torch.cat([rows["hidden"][chosen].float(), embedding[small], embedding[large], top], 1)
     return features, small, large
-
-
-def area_under_curve(scores: Tensor, labels: Tensor) -> float:
-    """Probability that a positive row scores above a negative one; ties count half. NaN without either class."""
-    positive, negative = scores[labels == 1], scores[labels == 0].sort().values
-    if not len(positive) or not len(negative):
-        return float("nan")
-    below = torch.searchsorted(negative, positive, side="left")
-    not_above = torch.searchsorted(negative, positive, side="right")
-    return ((below + not_above).double().mean() / (2 * len(negative))).item()

@@ -16,9 +16,10 @@ import torch
 from torch import Tensor
 
 from training.routers.causal_model import CausalModel
-from training.routers.learnt_judge import LearntJudge, area_under_curve, learn, mismatches
+from training.routers.learnt_judge import LearntJudge, learn, mismatches
 from training.routers.r2r_fit import is_held_out
 from training.routers.store import Rows, ShardWriter, collection_of, write_facts
+from training.scoring import rank_auc
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -75,7 +76,7 @@ def _chosen(rows: dict[str, Tensor], which: Tensor) -> dict[str, Tensor]:
 def _quality(judge: LearntJudge, held_out: list[dict[str, Tensor]]) -> float:
     scores = [judge.probabilities(rows)[mismatches(rows)] for rows in held_out]
     labels = [rows["label"][mismatches(rows)] for rows in held_out]
-    return area_under_curve(torch.cat(scores), torch.cat(labels))
+    return rank_auc(torch.cat(scores), torch.cat(labels) == 1)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

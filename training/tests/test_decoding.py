@@ -102,6 +102,9 @@ def test_rank_auc() -> None:
     assert rank_auc(scores, torch.tensor([True, False, True, False])) == 0
     assert rank_auc(scores, torch.tensor([False, True, True, False])) == 0.75
     assert math.isnan(rank_auc(scores, torch.tensor([False] * 4)))
+    tied = torch.tensor([0.1, 0.5, 0.5, 0.9, 0.2])
+    for swapped in (tied, tied[[0, 2, 1, 3, 4]]):
+        assert rank_auc(swapped, torch.tensor([False, True, False, True, True])) == pytest.approx(4.5 / 6)
 
 
 def test_only_the_exact_final_number_counts() -> None:

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from training.routers.algorithms.citer import _preferences
-from training.routers.learnt_judge import area_under_curve, learn, mismatches
+from training.routers.algorithms.citer import _limits, _preferences
+from training.routers.gold_rows import GOLD_LIMITS
+from training.routers.learnt_judge import learn, mismatches
 from training.routers.relabel import main
 from training.routers.store import Rows, ShardWriter, collection_of, write_facts
+from training.scoring import rank_auc
 from training.tests.tiny_checkpoints import tiny_checkpoint
 
 WIDTH = 32
@@ -33,25 +35,13 @@ def rows_of(seed: int, count: int = 3000, judge: bool = True) -> dict[str, torch
     }
 
 
-def test_area_under_curve_counts_pairs() -> None:
-    scores = torch.tensor([0.1, 0.5, 0.5, 0.9, 0.2])
-    labels = torch.tensor([0, 1, 0, 1, 1])
-    pairs = [
-        1.0 if positive > negative else 0.5 if positive == negative else 0.0
-        for positive in scores[labels == 1].tolist()
-        for negative in scores[labels == 0].tolist()
-    ]
-    assert area_under_curve(scores, labels) == pytest.approx(sum(pairs) / len(pairs))
-    assert area_under_curve(scores, torch.zeros(5)) != area_under_curve(scores, torch.zeros(5))  # NaN
-
-
 def test_verdicts_of_new_mismatches_are_learnt() -> None:
     judge = learn([rows_of(1)], EMBEDDING, epochs=25)
     unseen = rows_of(2)
     found = judge.probabilities(unseen)
     differs = mismatches(unseen)
     assert found[~differs].abs().max() == 0
-    assert area_under_curve(found[differs], unseen["label"][differs]) > 0.95
+    assert rank_auc(found[differs], unseen["label"][differs] == 1) > 0.95
 
 
 def test_verdicts_all_alike_teach_nothing() -> None:
@@ -82,7 +72,7 @@ def test_a_relabelled_collection_leaves_held_out_questions_to_the_judge(tmp_path
     labels, differs = written["label"].float(), mismatches(written)
     assert labels[~differs].abs().max() == 0
     truth = (written["large"] % 2 == 0)[differs]
-    assert area_under_curve(labels[differs], truth) > 0.95
+    assert rank_auc(labels[differs], truth) > 0.95
     assert collection_of(out, "r2r")["judge"] == "learnt from answer"
     assert main(arguments) == 1  # never mixed with what is there
 
@@ -95,3 +85,10 @@ def test_citer_reads_judged_rows_the_other_way_round() -> None:
     assert torch.allclose(seen["label"].float(), 1 - soft["label"].float(), atol=1e-3)
     own = {name: rows[name] for name in ("hidden", "label", "group")}
     assert torch.equal(_preferences(own)["label"].float(), own["label"].float())
+
+
+def test_citers_card_names_the_judges_of_its_labels() -> None:
+    own = {"algorithm": "citer"}
+    judged = [{"algorithm": "r2r", "judge": judge} for judge in ("always", "learnt from model", "always")]
+    assert _limits([own]) == GOLD_LIMITS
+    assert "(R2R's judges: always, learnt from model)" in _limits([own, *judged])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,10 +21,6 @@ from training.routers.pair import Pair, load_pair
 from training.routers.prompts import Question
 from training.routers.store import Rows, ShardWriter, collection_of, write_facts
 
-JUDGED_LIMITS = (
-    "The labels are what became of the final answer where the small model's token differed, the answer being "
-    "finished by the large model; at run time the router also sees states after mistakes."
-)
 _CHUNK_QUESTIONS = 256
 
 
@@ -93,9 +90,19 @@ def train(args: argparse.Namespace) -> None:
             "epochs": f"{fitted.best} of {fitted.epochs}",
             "held-out loss": f"{fitted.loss:.5f}",
         },
-        limits=GOLD_LIMITS if all(fact["algorithm"] == "citer" for fact in facts) else JUDGED_LIMITS,
+        limits=_limits(facts),
     )
     finish(args, pair, facts, trained, started)
+
+
+def _limits(facts: Sequence[Mapping[str, Any]]) -> str:
+    judges = sorted({str(fact["judge"]) for fact in facts if fact["algorithm"] == "r2r"})
+    if not judges:
+        return GOLD_LIMITS
+    return (
+        f"The labels are verdicts on the small model's differing tokens (R2R's judges: {', '.join(judges)}); "
+        "at run time the router also sees states after mistakes."
+    )
 
 
 def _preferences(shard: dict[str, Tensor]) -> dict[str, Tensor]:
