@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 
 /** On which side of its threshold a signal sends the token to the large model. */
 export type HandoffSide = 'above' | 'at-or-above' | 'below';
@@ -19,9 +19,12 @@ export interface Algorithm {
   head?: string;
 }
 
-/** Algorithms by name; those with a network read it from `NAME/head.safetensors` below `headsDir`. */
+/**
+ * Algorithms by name; those with a network read it from `NAME/head.safetensors` below `headsDir`, which counts from the
+ * working directory: the configuration that names the files lies elsewhere.
+ */
 export function algorithmsOf(headsDir: string): Algorithm[] {
-  const head = (name: string): string => join(headsDir, name, 'head.safetensors');
+  const head = (name: string): string => resolve(headsDir, name, 'head.safetensors');
   const trained = (name: string, label: string, side: HandoffSide): Algorithm => {
     const file = head(name);
     return { name, label, use: name, options: { head: file }, side, hasSpans: false, head: file };

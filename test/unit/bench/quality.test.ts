@@ -1,6 +1,8 @@
+import { resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { uniform } from '../../../core/random.ts';
+import { algorithmsOf, splitByHead } from '../../../bench/quality/algorithms.ts';
 import {
   chosenPoint,
   nearestPoints,
@@ -268,6 +270,13 @@ describe('settings', () => {
         }),
       );
   });
+});
+
+it('networks are found below a folder that counts from the working directory, wherever the configuration lies', () => {
+  const { ready, missing } = splitByHead(algorithmsOf('models/routers'));
+  expect(missing).toEqual([]);
+  const r2r = resolve('models/routers/r2r/head.safetensors');
+  expect(ready.find(({ name }) => name === 'r2r')).toMatchObject({ head: r2r, options: { head: r2r } });
 });
 
 it('a Markdown table has columns of one width', () => {
