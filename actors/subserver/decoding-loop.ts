@@ -19,6 +19,8 @@ export class DecodingLoop {
   private readonly onStepEnd: () => void;
   private rows: PlannedRow[] | undefined;
   private stepStartedMs = 0;
+  /** When choosing its rows began: from there to the end of its commit a step occupies the model. */
+  private occupiedSinceMs = 0;
   private othersBusyAtStartMs = 0;
   private isLookPending = false;
   private isStopped = false;
@@ -71,6 +73,7 @@ export class DecodingLoop {
     this.hold?.cancel();
     this.hold = undefined;
     if (this.isStopped || this.rows) return;
+    this.occupiedSinceMs = this.context.clock.nowMs();
     if (ready.size === 0) {
       this.announce(0, 0);
       return;
@@ -178,10 +181,11 @@ export class DecodingLoop {
     this.rows = undefined;
     const ended = rows.filter(({ request }) => request.isOver); // cancelled while they ran
     for (const { request } of rows) request.isInStep = false;
-    this.measure(rows, outcome);
+    this.context.beacons.stepEnded();
     guarded(logger, 'committing a step', () => this.apply(rows, outcome));
     guarded(logger, 'freeing KV', () => ended.forEach(({ request }) => freeKv(this.context, request)));
     outbox.flushUrgent();
+    if (outcome.ok) this.measure(rows);
     // Those who hold for the end of this step decide in this instant too.
     this.announce(0, 0, ready.size > 0);
     guarded(logger, 'planning', this.onStepEnd);
@@ -189,14 +193,16 @@ export class DecodingLoop {
     this.wake();
   }
 
-  private measure(rows: readonly PlannedRow[], outcome: StepOutcome): void {
+  /**
+   * A step takes until its rows are on their way, choosing them included: for models of a millisecond that is a third of it, and
+   * no other step can begin meanwhile.
+   */
+  private measure(rows: readonly PlannedRow[]): void {
     const { beacons, clock, estimator } = this.context;
-    beacons.stepEnded();
-    if (!outcome.ok) return;
     estimator.observeStep({
       rows: rows.length,
       tokens: rows.reduce((sum, { count }) => sum + count, 0),
-      ms: clock.nowMs() - this.stepStartedMs,
+      ms: clock.nowMs() - this.occupiedSinceMs,
       overlapMs: beacons.othersBusyMs - this.othersBusyAtStartMs,
     });
   }

@@ -138,6 +138,26 @@ describe('a deployment that schedules itself', () => {
     await run.finish();
   });
 
+  it('takes the time of choosing and committing rows for a part of a step: no other one begins meanwhile', async () => {
+    const run = await start({ p: { now: 0.4 }, numRequests: 6, maxTokens: 60 });
+    const { clock } = run.sim;
+    const nowMs = clock.nowMs.bind(clock);
+    let spentMs = 0;
+    clock.nowMs = () => nowMs() + spentMs;
+    for (const routers of run.sim.routers.values())
+      for (const router of routers.values()) {
+        const route = router.route.bind(router);
+        router.route = (rows) => {
+          spentMs += 2;
+          return route(rows);
+        };
+      }
+    await run.finish();
+    const curve = run.reports.get('1.r0')?.estimates?.curve ?? [];
+    expect(curve[0]?.[1]).toBeGreaterThanOrEqual(8); // 6 of the engine, 2 of this thread
+    run.verify();
+  });
+
   it('with another leader when the leader dies', async () => {
     const solved: number[] = [];
     let numHomes = 0;
