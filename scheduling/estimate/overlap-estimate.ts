@@ -1,13 +1,20 @@
-/** Informative steps that are remembered. */
-const NUM_KEPT = 128;
+/** Informative steps that are remembered: where steps scatter by a third, fewer tell nothing. */
+const NUM_KEPT = 1024;
+/** The newest so many of them count, or twice, four times … as many until the error is no larger than this. */
+const NUM_NEWEST = 128;
+const SMALL_ERROR = 0.03;
+/** Beyond those, the factor is computed anew after so many more of them. */
+const EVERY = 8;
 /** The equation for the slowdown contains it; so often it is put in again. */
 const NUM_ROUNDS = 6;
 /** Share of a new step in the usual overlap and speed of steps with as many rows. */
 const USUAL_WEIGHT = 0.02;
 /** Before as many informative steps nothing is claimed. */
 const LEAST_STEPS = 40;
-/** The claim must be as many of its standard errors away from "no contention". */
+/** The claim must be as many of its standard errors away from "no contention" … */
 const LEAST_ERRORS = 3;
+/** … and once made stands until it is fewer: a factor that comes and goes with the noise changes every plan. */
+const LEAST_ERRORS_KEPT = 1;
 /** A step tells something if the overlapped part of it differs from the usual by this share of the step. */
 const LEAST_SPREAD = 0.1;
 const LOWEST_FACTOR = 0.3;
@@ -40,7 +47,8 @@ interface Deviation {
 export class OverlapEstimate {
   private readonly byRows = new Map<number, Usual>();
   private readonly informative: Deviation[] = [];
-  private lost: number | undefined;
+  private lost = 0;
+  private numNew = 0;
 
   observe(rows: number, ms: number, overlapMs: number): void {
     if (!(ms > 0)) return;
@@ -58,7 +66,7 @@ export class OverlapEstimate {
     if (Math.abs(over) < LEAST_SPREAD) return;
     this.informative.push({ overlap: over, speed: faster, usualOverlap: overlap });
     if (this.informative.length > NUM_KEPT) this.informative.shift();
-    this.lost = undefined;
+    this.numNew += 1;
   }
 
   /**
@@ -68,16 +76,34 @@ export class OverlapEstimate {
    */
   factor(otherwise = 1): number {
     if (this.informative.length < LEAST_STEPS) return otherwise;
-    this.lost ??= lostShare(this.informative);
+    if (this.numNew >= (this.informative.length > NUM_NEWEST ? EVERY : 1)) {
+      this.numNew = 0;
+      const { lost, error } = this.fromNewest();
+      const isClaimed = lost > (this.lost > 0 ? LEAST_ERRORS_KEPT : LEAST_ERRORS) * error;
+      this.lost = isClaimed ? lost : 0;
+    }
     return 1 - this.lost;
+  }
+
+  private fromNewest(): Lost {
+    for (let count = NUM_NEWEST; ; count *= 2) {
+      const found = lostShare(this.informative.slice(-count));
+      if (found.error <= SMALL_ERROR || count >= this.informative.length) return found;
+    }
   }
 }
 
+/** 1 − φ, and its standard error. */
+interface Lost {
+  lost: number;
+  error: number;
+}
+
 /**
- * 1 − φ by least squares; 0 where it is no more than its error. Deviations of the speed are relative to the speed at the usual
- * overlap u, which is 1 − (1 − φ) u of the one without any.
+ * By least squares. Deviations of the speed are relative to the speed at the usual overlap u, which is 1 − (1 − φ) u of the one
+ * without any.
  */
-function lostShare(steps: readonly Deviation[]): number {
+function lostShare(steps: readonly Deviation[]): Lost {
   const variance = steps.reduce((sum, { overlap }) => sum + overlap * overlap, 0);
   let lost = 0;
   let squares = 0;
@@ -91,5 +117,5 @@ function lostShare(steps: readonly Deviation[]): number {
     }
     lost = Math.min(1 - LOWEST_FACTOR, Math.max(0, -covariance / variance));
   }
-  return lost > LEAST_ERRORS * Math.sqrt(squares / steps.length / variance) ? lost : 0;
+  return { lost, error: Math.sqrt(squares / steps.length / variance) };
 }

@@ -1,6 +1,6 @@
 /** Values that the running median looks at: two outliers among them change nothing. */
 const MEDIAN_OF = 5;
-/** Share of a new median in the mean. */
+/** Share of a new median in the mean, unless it is said. */
 const WEIGHT = 0.1;
 
 /**
@@ -21,14 +21,15 @@ export class RobustMean {
     return this.mean;
   }
 
-  observe(value: number): void {
+  /** @param weight share of the new median in the mean, once there are enough of them */
+  observe(value: number, weight = WEIGHT): void {
     this.count += 1;
     this.recent.push(value);
     if (this.recent.length > MEDIAN_OF) this.recent.shift();
     const typical = median(this.recent);
     // The first medians are of few values: they are replaced, not averaged.
     if (this.count <= MEDIAN_OF || !isNear(typical, this.mean)) this.mean = typical;
-    else this.mean += (typical - this.mean) * Math.max(WEIGHT, 1 / this.count);
+    else this.mean += (typical - this.mean) * Math.max(weight, 1 / this.count);
   }
 }
 

@@ -33,8 +33,10 @@ const NUM_KEPT = 5;
 const STAIRCASE = 0.15;
 /** Jitter up to this much leaves the own mean of a number of rows alone. */
 const QUIET = 0.05;
-/** Steps that stand behind such a mean at most: it forgets. */
-const EFFECTIVE_STEPS = 19;
+/** Where steps scatter by more, means forget slowly: else plans follow their noise. */
+const SCATTERED_WEIGHT = 0.02;
+/** Steps that stand behind such a mean at most. */
+const EFFECTIVE_STEPS = 99;
 /** However few tokens a step has, it takes this part of the usual at least. */
 const LEAST_SHARE = 0.1;
 
@@ -158,7 +160,8 @@ export class StepTimes {
       const residual = Math.min(largest, Math.abs(aloneMs / mean.value - 1));
       this.scatter += (residual * residual - this.scatter) * SCATTER_WEIGHT;
     }
-    mean.observe(Math.max(LEAST_SHARE * aloneMs, aloneMs - this.moreTokensMs(rows, tokens)));
+    const usualMs = Math.max(LEAST_SHARE * aloneMs, aloneMs - this.moreTokensMs(rows, tokens));
+    mean.observe(usualMs, this.jitter > QUIET ? SCATTERED_WEIGHT : undefined);
   }
 
   /** Contention was found, or was found to be another: what counted as work was partly waiting for the device. */
