@@ -3,7 +3,7 @@ import { propose } from './candidates.ts';
 import { Evaluator, type PlanEffort } from './evaluator.ts';
 import type { Hints } from './find-thresholds.ts';
 import type { Candidate, Plan, PlanEntry, PlanProblem } from './plan.ts';
-import type { Proposal } from './proposal.ts';
+import { withCeiling, type Proposal } from './proposal.ts';
 
 export const DEFAULT_EFFORT: PlanEffort = { maxStates: 12_000, tokens: 24_000, searchTokens: 4_000 };
 
@@ -86,7 +86,7 @@ function evaluate(evaluator: Evaluator, proposals: readonly Proposal[], problem:
     const tokensPerSecond = exact[i] ?? scale * (sample?.tokensPerSecond ?? 0);
     const candidate = {
       name,
-      policies: policies.map((policy) => withCeiling(policy, problem)),
+      policies: withCeiling(policies, problem.maxWaitMs),
       tokensPerSecond,
       ...(exact[i] === undefined ? { isSampled: true as const } : {}),
     };
@@ -106,10 +106,6 @@ function scaleOf(
   if (!reference) return 1;
   const sampled = evaluator.sampled(reference.policies).tokensPerSecond;
   return sampled > 0 ? (exact[at] ?? 0) / sampled : 1;
-}
-
-function withCeiling(policy: Proposal['policies'][number], { maxWaitMs }: PlanProblem): typeof policy {
-  return maxWaitMs === undefined || policy.kind === 'eager' ? policy : { ...policy, maxWaitMs };
 }
 
 function sorted(candidates: readonly Candidate[], boundMs: number | undefined): Candidate[] {

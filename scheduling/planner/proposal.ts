@@ -15,3 +15,12 @@ export function proposal(kind: ThresholdKind, thresholds: readonly number[]): Pr
     policies: thresholds.map((threshold) => ({ kind, threshold })),
   };
 }
+
+/** The same with a ceiling on waiting, in milliseconds; who starts at once needs none. */
+export const withCeiling = (
+  policies: readonly PolicySpec[],
+  maxWaitMs: number | undefined,
+): readonly PolicySpec[] =>
+  policies.map((policy) =>
+    maxWaitMs === undefined || policy.kind === 'eager' ? policy : { ...policy, maxWaitMs },
+  );

@@ -9,11 +9,14 @@ const MOST_INHERITED = 12;
 export class Arm {
   readonly candidate: Candidate;
   readonly share = new RateMean();
-  /** Time for which it was tried, weighted by what that cost. */
-  lostMs = 0;
+  /** Its place on the ladder; undefined for one that is predicted. */
+  readonly place: number | undefined;
+  /** Time for which it was tried. */
+  triedMs = 0;
 
-  constructor(candidate: Candidate) {
+  constructor(candidate: Candidate, place?: number) {
     this.candidate = candidate;
+    this.place = place;
   }
 
   get kinds(): string {
@@ -27,6 +30,11 @@ export class Arm {
     return variance > 0 ? (mean - 1) / Math.sqrt(variance) : Math.sign(mean - 1) * Infinity || 0;
   }
 
+  /** The most that it may be, as a share of the best one; infinite where nothing is known. */
+  get upperBound(): number {
+    return this.share.mean + 2 * Math.sqrt(this.share.variance);
+  }
+
   /** The other one is the best now: what was known of it beside this one is known of this one beside it. */
   rebase(best: Arm, isFormerBest: boolean): void {
     const { mean, variance, numValues } = best.share;
@@ -35,7 +43,7 @@ export class Arm {
   }
 }
 
-/** How far the prediction of an arm beside that of the best is off; relative, with the variance and the windows behind it. */
+/** How far the prediction of an arm beside that of the best is off; relative, with the variance (infinite for one window) and the windows behind it. */
 export interface Correction {
   factor: number;
   variance: number;
@@ -47,7 +55,7 @@ export function correctionOf(arm: Arm, best: Arm): Correction | undefined {
   if (arm === best) return { factor: 1, variance: 0, numWindows: Infinity };
   const { mean, variance, numValues } = arm.share;
   const predicted = arm.candidate.tokensPerSecond / best.candidate.tokensPerSecond;
-  if (!Number.isFinite(variance) || !(predicted > 0) || !(mean > 0)) return undefined;
+  if (!(predicted > 0) || !(mean > 0)) return undefined;
   return { factor: mean / predicted, variance: variance / mean ** 2, numWindows: numValues };
 }
 

@@ -1,4 +1,5 @@
-import { entryFor, type Plan, type PlanEntry, type SystemSpec } from '../planner/plan.ts';
+import { entryFor, type Plan, type PlanEntry, type PlanProblem, type SystemSpec } from '../planner/plan.ts';
+import { ladderOf } from './ladder.ts';
 import { hasMoved, type Tolerance } from './moved.ts';
 import type { MeasuredSystem } from './system-of.ts';
 import { Trials } from './trials.ts';
@@ -6,21 +7,24 @@ import { Trials } from './trials.ts';
 /** Numbers of requests alive that differ by less than this share are as good as the same. */
 const NEAR = 0.25;
 
+/** What a plan was asked to keep. */
+type Limits = Pick<PlanProblem, 'admissionP99Ms' | 'maxWaitMs'>;
+
 /** A solved plan with what was measured under it. */
 export class SolvedPlan {
   readonly system: SystemSpec;
   readonly plan: Plan;
   readonly aliveMax: number;
-  private readonly admissionP99Ms: number | undefined;
+  private readonly limits: Limits;
   private readonly trials = new Map<PlanEntry, Trials>();
   private before: SolvedPlan | undefined;
 
-  /** @param admissionP99Ms as in the problem that the plan solves */
-  constructor(system: SystemSpec, plan: Plan, aliveMax: number, admissionP99Ms?: number) {
+  /** @param limits as in the problem that the plan solves */
+  constructor(system: SystemSpec, plan: Plan, aliveMax: number, limits: Limits = {}) {
     this.system = system;
     this.plan = plan;
     this.aliveMax = aliveMax;
-    this.admissionP99Ms = admissionP99Ms;
+    this.limits = limits;
   }
 
   trialsFor(alive: number): Trials | undefined {
@@ -34,14 +38,26 @@ export class SolvedPlan {
     return known;
   }
 
-  /** What was measured under `before` tells how far predictions are off. Only the newest plan before is remembered. */
+  /**
+   * What was measured under `before` tells how far predictions are off; more than what was measured here, if that is less. Only
+   * the newest plan before is remembered.
+   */
   succeed(before: SolvedPlan): void {
+    if (before === this) return;
     this.before = before;
     before.before = undefined;
+    for (const [entry, { numWindows }] of this.trials)
+      if (numWindows < (before.trialsNear(entry.alive)?.numWindows ?? 0)) this.trials.delete(entry);
   }
 
   private newTrials({ alive, candidates }: PlanEntry): Trials {
-    return new Trials(candidates, this.admissionP99Ms, this.before?.trialsNear(alive));
+    const { admissionP99Ms, maxWaitMs } = this.limits;
+    // With a bound on the delay nothing runs of which nobody knows how long its rows wait.
+    const ladder =
+      admissionP99Ms === undefined
+        ? ladderOf(this.system, alive, candidates[0]?.tokensPerSecond ?? 0, maxWaitMs)
+        : [];
+    return new Trials(candidates, admissionP99Ms, this.before?.trialsNear(alive), ladder);
   }
 
   /** Trials of about as many requests, if there were any. */

@@ -1,6 +1,8 @@
 import type { Candidate } from '../planner/plan.ts';
-import { Arm, correctionOf, inherit } from './arm.ts';
+import { Arm, correctionOf, inherit, type Correction } from './arm.ts';
 import { chosenFrom } from './chosen.ts';
+import type { Rung } from './ladder.ts';
+import { nextTrial } from './next-trial.ts';
 import { RateMean } from './rate-mean.ts';
 
 /** How long a window takes: as many tokens as make a rate, and time enough for many steps. */
@@ -9,17 +11,9 @@ const LEAST_WINDOW_MS = 500;
 /** Share of a window that passes unmeasured after a change: what the one before left in the queues. */
 const SETTLE_SHARE = 0.25;
 
-/** Share of the time for trials at most, and of the tokens that they may cost as predicted or measured. */
-const TIME_SHARE = 0.03;
-const LOSS_SHARE = 0.001;
-/** Where the measurements contradict the prediction, finding out is worth more, … */
-const LOSS_SHARE_IN_DOUBT = 0.004;
+/** The best one contradicts its prediction when it is off by this share, and by so many standard errors. */
 const DOUBT = 0.05;
-/** … and much more at first: until an arm has so many windows, or is clearly behind after some. */
-const BOLD_WINDOWS = 8;
-const BOLD_TIME_SHARE = 0.3;
-const BOLD_LOSS_SHARE = 0.02;
-const CLEARLY_BEHIND = { windows: 3, errors: 2 };
+const DOUBT_ERRORS = 3;
 /** Windows of the best before others are compared with it, and before it can be said to contradict its prediction. */
 const LEVEL_WINDOWS = 2;
 const DOUBT_WINDOWS = 4;
@@ -27,6 +21,9 @@ const DOUBT_WINDOWS = 4;
 /** Windows before an arm is preferred to the best one, and what the difference must be. */
 const LEAST_WINDOWS = 6;
 const LEAST_ERRORS = 2.5;
+const LEAST_ERRORS_IN_DOUBT = 2;
+/** In doubt, what is so much better needs fewer windows. */
+const OBVIOUS = { windows: 3, errors: 4 };
 const LEAST_GAIN = 0.005;
 /** Weight of the newest window in what others are compared with, at least. */
 const LEVEL_WEIGHT = 0.25;
@@ -41,13 +38,14 @@ interface Window {
 /**
  * Corrects predictions by measurement, for one number of requests alive. Time is cut into windows; the best candidate runs in
  * almost all of them, now and then another one gets a window, which is compared with those just before: what grows or
- * drifts meanwhile hits both. Trials cost at most 3 % of the time and what is predicted (later: measured) to be 0.1 % of the
- * tokens. While the measured throughput is off the predicted one by more than 5 %, it is 0.4 %, and candidates that have had few
- * windows get 30 % of the time and 2 % of the tokens. Another candidate takes over when it is measured better by 2.5 standard
- * errors and 0.5 %, after six windows.
+ * drifts meanwhile hits both. What trials may cost is said in next-trial.ts. While the measured throughput is off the predicted
+ * one by more than 5 %, trials are bold and include thresholds that nobody has predicted. Another candidate takes over when it is
+ * measured better by 2.5 standard errors (2 in doubt) and 0.5 %, after six windows.
  */
 export class Trials {
-  private readonly arms: readonly Arm[];
+  private readonly arms: Arm[];
+  /** Joins the arms at the first doubt. */
+  private ladder: readonly Rung[];
   private best: Arm;
   private current: Arm;
   private window: Window | undefined;
@@ -55,22 +53,30 @@ export class Trials {
   private level = 0;
   private rate = new RateMean();
   private elapsedMs = 0;
-  private triedMs = 0;
+  /** Of the plan before, until there are enough windows under this one. */
+  private wasInDoubt = false;
 
   /**
    * @param candidates best first
    * @param admissionP99Ms bound on the predicted delay: what exceeds it is not tried, however fast, unless all do
    * @param before trials of about as many requests under the plan before: by how much kinds of candidates are better or
    *   worse than predicted, beside each other, is known
+   * @param ladder what is measured besides where predictions are wrong
    * @throws Error without candidates
    */
-  constructor(candidates: readonly Candidate[], admissionP99Ms = Infinity, before?: Trials) {
+  constructor(
+    candidates: readonly Candidate[],
+    admissionP99Ms = Infinity,
+    before?: Trials,
+    ladder: readonly Rung[] = [],
+  ) {
     this.arms = chosenFrom(candidates, admissionP99Ms).map((candidate) => new Arm(candidate));
     const [first] = this.arms;
     if (!first) throw new Error('a plan has no candidates');
     this.best = this.current = first;
+    this.ladder = ladder;
     if (before) this.inheritFrom(before);
-    this.promote();
+    this.promote(this.wasInDoubt);
     this.current = this.best;
   }
 
@@ -81,6 +87,11 @@ export class Trials {
 
   get isTrial(): boolean {
     return this.current !== this.best;
+  }
+
+  /** Windows behind all comparisons, those of plans before included. */
+  get numWindows(): number {
+    return this.arms.reduce((sum, { share }) => sum + share.numValues, 0);
   }
 
   /** Measured rate of the candidate taken for the best, in tokens per second; undefined before its first window. */
@@ -116,8 +127,8 @@ export class Trials {
     this.observe(((tokens - window.tokens) / lengthMs) * 1000);
     this.book(lengthMs);
     const before = this.current;
-    this.promote();
-    this.current = before === this.best ? this.nextTrial() : this.best;
+    this.promote(this.isInDoubt());
+    this.current = before === this.best ? this.nextArm() : this.best;
     this.open(nowMs, tokens, this.current === before ? 0 : SETTLE_SHARE);
   }
 
@@ -142,85 +153,96 @@ export class Trials {
 
   private book(lengthMs: number): void {
     this.elapsedMs += lengthMs;
-    if (!this.isTrial) return;
-    const withSettlingMs = lengthMs * (1 + SETTLE_SHARE);
-    this.triedMs += withSettlingMs;
-    this.current.lostMs += this.lossShareOf(this.current) * withSettlingMs;
-  }
-
-  /** Part of the throughput that is lost while an arm runs. */
-  private lossShareOf({ share, candidate }: Arm): number {
-    const predicted = candidate.tokensPerSecond / this.best.candidate.tokensPerSecond;
-    return Math.max(0, 1 - (share.numValues >= 3 ? share.mean : predicted));
+    if (this.isTrial) this.current.triedMs += lengthMs * (1 + SETTLE_SHARE);
   }
 
   /** Whoever is measured clearly better becomes the best. */
-  private promote(): void {
+  private promote(isInDoubt: boolean): void {
     let found: Arm | undefined;
     for (const arm of this.arms) {
-      const { numValues, mean } = arm.share;
-      if (arm === this.best || numValues < LEAST_WINDOWS || mean <= 1 + LEAST_GAIN) continue;
-      if (arm.errorsAbove >= LEAST_ERRORS && mean > (found?.share.mean ?? 0)) found = arm;
+      const isBetter = arm !== this.best && isClearlyBetter(arm, isInDoubt);
+      if (isBetter && arm.share.mean > (found?.share.mean ?? 0)) found = arm;
     }
     if (!found) return;
     const before = this.best;
     for (const arm of this.arms) if (arm !== found) arm.rebase(found, arm === before);
     this.level *= found.share.mean;
+    this.wasInDoubt = isInDoubt;
     this.best = found;
     this.rate = new RateMean();
   }
 
-  /** The arm of the next window: the least tried one that the budgets allow, else the best. */
-  private nextTrial(): Arm {
+  private nextArm(): Arm {
     if (this.rate.numValues < LEVEL_WINDOWS) return this.best;
     const isInDoubt = this.isInDoubt();
-    const boldly = isInDoubt ? this.leastTried(BOLD_TIME_SHARE, BOLD_LOSS_SHARE, isOpen) : undefined;
-    const lossShare = isInDoubt ? LOSS_SHARE_IN_DOUBT : LOSS_SHARE;
-    return boldly ?? this.leastTried(TIME_SHARE, lossShare, () => true) ?? this.best;
+    if (isInDoubt) this.climb();
+    const { arms, best, elapsedMs } = this;
+    const trialMs = this.windowMs * (1 + SETTLE_SHARE);
+    return nextTrial({ arms, best, elapsedMs, trialMs, isInDoubt }) ?? best;
   }
 
-  /** Of the arms whose next window is within these shares of the time and the tokens, the one with the fewest windows. */
-  private leastTried(timeShare: number, lossShare: number, isWanted: (arm: Arm) => boolean): Arm | undefined {
-    const withMs = this.windowMs * (1 + SETTLE_SHARE);
-    if (this.triedMs + withMs > timeShare * this.elapsedMs) return undefined;
-    // Each has a budget of its own, or those that cost little would leave nothing for those that cost much.
-    const budgetMs = (lossShare * this.elapsedMs) / Math.max(1, this.arms.length - 1);
-    const affordable = this.arms.filter(
-      (arm) => arm !== this.best && isWanted(arm) && arm.lostMs + this.lossShareOf(arm) * withMs <= budgetMs,
-    );
-    return affordable.sort((a, b) => a.share.numValues - b.share.numValues)[0];
+  private climb(): void {
+    for (const { candidate, place } of this.ladder)
+      if (!this.arms.some((arm) => arm.candidate.name === candidate.name))
+        this.arms.push(new Arm(candidate, place));
+    this.ladder = [];
   }
 
   /** Whether the best one's measurement contradicts its prediction. */
   private isInDoubt(): boolean {
     const { numValues, mean, variance } = this.rate;
+    if (numValues < DOUBT_WINDOWS) return this.wasInDoubt;
     const { tokensPerSecond } = this.best.candidate;
     const off = Math.abs(mean - tokensPerSecond);
-    return numValues >= DOUBT_WINDOWS && off > DOUBT * tokensPerSecond && off > 3 * Math.sqrt(variance);
+    return off > DOUBT * tokensPerSecond && off > DOUBT_ERRORS * Math.sqrt(variance);
   }
 
   private inheritFrom(before: Trials): void {
+    this.wasInDoubt = before.isInDoubt();
+    if (this.wasInDoubt || before.arms.some(({ place }) => place !== undefined)) this.climb();
+    const known = before.correctionFor(this.best);
+    if (!known && this.wasInDoubt) this.best = this.bestKnown(before) ?? this.best;
+    const ofBest = known ?? before.correctionFor(this.best);
     const likeBest = before.mostLike(this.best);
-    const ofBest = likeBest && correctionOf(likeBest, before.best);
     if (!ofBest) return;
     for (const arm of this.arms) {
-      const like = arm === this.best ? undefined : before.mostLike(arm);
-      const own = like && like !== likeBest ? correctionOf(like, before.best) : undefined;
+      const own =
+        arm === this.best || before.mostLike(arm) === likeBest ? undefined : before.correctionFor(arm);
       if (own) inherit(arm, this.best, own, ofBest);
     }
   }
 
-  /** The arm of the same name; else one of the same kind: the best, or the one that was measured most. */
-  private mostLike({ candidate, kinds }: Arm): Arm | undefined {
-    const same = this.arms.find((arm) => arm.candidate.name === candidate.name);
-    if (same || this.best.kinds === kinds) return same ?? this.best;
-    const like = this.arms.filter((arm) => arm.kinds === kinds);
+  private correctionFor(arm: Arm): Correction | undefined {
+    const like = this.mostLike(arm);
+    return like && correctionOf(like, this.best);
+  }
+
+  /** Where predictions are wrong, what was measured goes before what is predicted to be better. */
+  private bestKnown(before: Trials): Arm | undefined {
+    const corrected = (arm: Arm): number =>
+      arm.candidate.tokensPerSecond * (before.correctionFor(arm)?.factor ?? 0);
+    const known = this.arms.filter((arm) => corrected(arm) > 0);
+    return known.sort((a, b) => corrected(b) - corrected(a))[0];
+  }
+
+  /**
+   * Of a rung, the one in its place. Else the arm of the same name; else one of the same kind: the best, or the one that was
+   * measured most. How far a prediction was off says nothing of what was never predicted, nor the other way round.
+   */
+  private mostLike({ candidate, kinds, place }: Arm): Arm | undefined {
+    if (place !== undefined) return this.arms.find((arm) => arm.place === place);
+    const predicted = this.arms.filter((arm) => arm.place === undefined);
+    const same = predicted.find((arm) => arm.candidate.name === candidate.name);
+    if (same) return same;
+    const like = predicted.filter((arm) => arm.kinds === kinds);
+    if (like.includes(this.best)) return this.best;
     return like.sort((a, b) => b.share.numValues - a.share.numValues)[0];
   }
 }
 
-/** Whether too little is known of an arm to leave it aside. */
-function isOpen({ share, errorsAbove }: Arm): boolean {
-  const { windows, errors } = CLEARLY_BEHIND;
-  return share.numValues < BOLD_WINDOWS && (share.numValues < windows || errorsAbove > -errors);
+function isClearlyBetter({ share, errorsAbove }: Arm, isInDoubt: boolean): boolean {
+  const { numValues, mean } = share;
+  if (mean <= 1 + LEAST_GAIN) return false;
+  if (isInDoubt && numValues >= OBVIOUS.windows && errorsAbove >= OBVIOUS.errors) return true;
+  return numValues >= LEAST_WINDOWS && errorsAbove >= (isInDoubt ? LEAST_ERRORS_IN_DOUBT : LEAST_ERRORS);
 }

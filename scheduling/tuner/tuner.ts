@@ -107,6 +107,7 @@ export class Tuner {
     if (this.active && this.active.aliveMax >= aliveMax && !hasMoved(this.active.system, measured)) return;
     const found = this.takeFresh() ?? this.cache.find(measured, aliveMax);
     if (found) {
+      if (this.active) found.succeed(this.active);
       this.active = found;
       return;
     }
@@ -119,7 +120,6 @@ export class Tuner {
     const { fresh } = this;
     this.fresh = undefined;
     if (fresh) this.cache.add(fresh);
-    if (fresh && this.active) fresh.succeed(this.active);
     return fresh;
   }
 
@@ -142,7 +142,7 @@ export class Tuner {
       this.isSolving = false;
       const tookMs = outcome.ok ? outcome.seconds * 1000 : this.nowMs - startedMs;
       this.budget.ended(this.nowMs, tookMs, outcome.ok);
-      if (outcome.ok) this.fresh = new SolvedPlan(system, outcome.plan, aliveMax, admissionP99Ms);
+      if (outcome.ok) this.fresh = new SolvedPlan(system, outcome.plan, aliveMax, limits);
       else onError(outcome.error);
     });
   }

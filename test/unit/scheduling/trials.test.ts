@@ -73,7 +73,7 @@ describe('trials', () => {
     const early = run(candidates, rates, 60);
     const late = run(candidates, rates, 3000);
     const tried = ({ shares }: typeof early): number => 1 - (shares['a'] ?? 0);
-    expect(tried(early)).toBeGreaterThan(0.15);
+    expect(tried(early)).toBeGreaterThan(0.12);
     expect(tried(early)).toBeLessThan(0.35);
     expect(tried(late)).toBeLessThan(0.05);
     const sure = run(candidates, { a: 400, h: 399, e: 395 }, 60);
@@ -87,7 +87,7 @@ describe('trials', () => {
       candidate('e', 395, 'eager'),
     ];
     const { shares } = run(candidates, { a: 300, h: 290, e: 150 }, 120);
-    expect(shares['h']).toBeGreaterThan(0.05);
+    expect(shares['h']).toBeGreaterThan(0.03);
     expect(shares['e']).toBeLessThan(0.06);
   });
 
@@ -101,9 +101,9 @@ describe('trials', () => {
     expect(successor.measured).toBeUndefined(); // rates of another plan are none of this one
     expect(new Trials(next).running.name).toBe('look-ahead(0.7)');
     expect(new Trials(next, Infinity, successor).running.name).toBe('threshold(1,4)');
-    expect(new Trials([candidate('eager', 510, 'eager'), ...next], Infinity, known).running.name).toBe(
-      'eager',
-    );
+    // Where predictions are known to be wrong, what was measured goes before what is predicted.
+    const another = [candidate('eager', 510, 'eager'), ...next];
+    expect(new Trials(another, Infinity, known).running.name).toBe('threshold(1,4)');
     // What is predicted to be much better than it was can still be better.
     const other = [candidate('look-ahead(0.7)', 800), candidate('threshold(1,4)', 490, 'threshold')];
     expect(new Trials(other, Infinity, known).running.name).toBe('look-ahead(0.7)');
