@@ -16,9 +16,11 @@ const USAGE = `tokenrail bench sweep: start thresholds by measurement on real mo
   --concurrency list  requests alive (2,4,8,16)
   --rounds n          turns per candidate (2)
   --final-rounds n    further turns of the best four and the default, which choose the best (3)
-  --verdict-rounds n  further turns of the best and the default, on which the verdict rests (10)
-  --seconds s         measured time of a turn (embedded 1.2, dummy 5)
-  --settle s          time the default gets before it is measured (10)
+  --verdict-rounds n  further turns of the best and the default, on which the verdict rests: at least (10)
+  --verdict-error e   … until the standard error of the share is no larger (0.015)
+  --max-verdict n     … but no more (embedded 100, dummy 20)
+  --seconds s         measured time of a turn (embedded 1.2, dummy 4)
+  --settle s          time the default gets before it is measured (40)
   --threshold x       R-Stitch's threshold of the embedded pair (0.02)
   --p x               random router's probability of the dummy pair (0.2)
   --quantization q    none or int4: weights of the dummy pair (int4)
@@ -26,7 +28,7 @@ const USAGE = `tokenrail bench sweep: start thresholds by measurement on real mo
   --svg file          draws the page
   --json              one JSON object
 
-Goal: the default reaches 97 % of the best at each. The machine should do nothing else; about 30 minutes on 2 cores.
+Goal: the default reaches 97 % of the best at each. The machine should do nothing else; about 50 minutes on 2 cores.
 `;
 
 const OPTIONS = {
@@ -36,7 +38,9 @@ const OPTIONS = {
   'final-rounds': { type: 'string', default: '3' },
   'verdict-rounds': { type: 'string', default: '10' },
   seconds: { type: 'string' },
-  settle: { type: 'string', default: '10' },
+  'verdict-error': { type: 'string', default: '0.015' },
+  'max-verdict': { type: 'string' },
+  settle: { type: 'string', default: '40' },
   threshold: { type: 'string', default: '0.02' },
   p: { type: 'string', default: '0.2' },
   quantization: { type: 'string', default: 'int4' },
@@ -46,7 +50,8 @@ const OPTIONS = {
   help: { type: 'boolean', default: false },
 } as const;
 
-const TURN_SECONDS: Record<PairName, string> = { embedded: '1.2', dummy: '5' };
+const TURN_SECONDS: Record<PairName, string> = { embedded: '1.2', dummy: '4' };
+const MAX_VERDICT_ROUNDS: Record<PairName, string> = { embedded: '100', dummy: '20' };
 const WARM_UP_SECONDS: Record<PairName, number> = { embedded: 0.15, dummy: 0.6 };
 const DUMMY = { promptTokens: 64, outputTokens: 512, vocabSize: 49_152 };
 
@@ -87,6 +92,14 @@ async function sweepPair(
         rounds: number('rounds', flags.rounds, 2, 1000, true),
         finalRounds: number('final-rounds', flags['final-rounds'], 1, 1000, true),
         verdictRounds: number('verdict-rounds', flags['verdict-rounds'], 2, 1000, true),
+        verdictError: number('verdict-error', flags['verdict-error'], 0, 1),
+        maxVerdictRounds: number(
+          'max-verdict',
+          flags['max-verdict'] ?? MAX_VERDICT_ROUNDS[name],
+          2,
+          1000,
+          true,
+        ),
         settleSeconds: number('settle', flags.settle, 0, 600),
         log,
       });

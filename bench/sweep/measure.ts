@@ -18,8 +18,12 @@ export interface SweepOptions {
   rounds: number;
   /** Further rounds over the best few and the default, which choose the best. */
   finalRounds: number;
-  /** Further rounds over the best and the default, on which the verdict rests; 2 at least. */
+  /** Further rounds over the best and the default, on which the verdict rests: so many at least (2 or more), … */
   verdictRounds: number;
+  /** … and more until the standard error of the share is no larger than this, … */
+  verdictError: number;
+  /** … but no more than these. */
+  maxVerdictRounds: number;
   /** Time that the default gets to find its plan before it is measured. */
   settleSeconds: number;
   log: (line: string) => void;
@@ -69,10 +73,18 @@ export async function sweepOf(options: SweepOptions): Promise<SweepResult> {
 }
 
 async function runStages(entrants: readonly Entrant[], options: SweepOptions): Promise<void> {
-  const { rounds, finalRounds, verdictRounds, turn } = options;
+  const { rounds, finalRounds, turn } = options;
   for (let round = 0; round < rounds; round += 1) await runRound(entrants, round, 'first', turn);
   const finalists = finalistsOf(entrants, NUM_FINALISTS);
   for (let round = 0; round < finalRounds; round += 1) await runRound(finalists, round, 'selection', turn);
   const judged = finalistsOf(finalists, 1);
-  for (let round = 0; round < verdictRounds; round += 1) await runRound(judged, round, 'verdict', turn);
+  for (let round = 0; !isJudged(entrants, round, options); round += 1)
+    await runRound(judged, round, 'verdict', turn);
+}
+
+/** Whether the verdict is certain enough. How the error falls does not depend on who is ahead, so stopping by it bends nothing. */
+function isJudged(entrants: readonly Entrant[], rounds: number, options: SweepOptions): boolean {
+  const { verdictRounds, verdictError, maxVerdictRounds } = options;
+  if (rounds < verdictRounds) return false;
+  return rounds >= maxVerdictRounds || verdictOf(entrants).shareStandardError <= verdictError;
 }
