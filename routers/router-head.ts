@@ -17,17 +17,18 @@ export interface RouterHead {
 export function routerHead(router: string, file: string | undefined, architecture: string): RouterHead {
   if (file === undefined) throw optionError(router, 'head', 'is missing: the file of the trained network');
   const fail = (problem: string): Error => optionError(router, 'head', problem);
-  let metadata: Readonly<Record<string, unknown>>;
+  let metadata: Readonly<Record<string, string>>;
   try {
     metadata = readHeadMetadata(file);
   } catch (thrown) {
     throw fail(`cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
   const { architecture: found, threshold: text } = metadata;
-  if (found !== architecture) throw fail(`${file} holds ${String(found)}, this router needs ${architecture}`);
-  const threshold = text === undefined ? undefined : Number(text);
+  if (found !== architecture)
+    throw fail(`${file} holds ${found ?? 'no named architecture'}, this router needs ${architecture}`);
+  const threshold = text === undefined ? undefined : text.trim() === '' ? NaN : Number(text);
   if (threshold !== undefined && !(threshold >= 0 && threshold <= 1))
-    throw fail(`${file} has the threshold "${String(text)}", not a number from 0 to 1`);
+    throw fail(`${file} has the threshold "${text ?? ''}", not a number from 0 to 1`);
   return { spec: { file, architecture }, threshold };
 }
 

@@ -87,6 +87,27 @@ describe.each(trained)('$name', ({ name, factory, kind, fallback, around }) => {
     expect(make(algorithms.head(kind, { threshold: 'high' }))).toThrow(
       message('.* has the threshold "high"'),
     );
+    for (const blank of ['', ' '])
+      expect(make(algorithms.head(kind, { threshold: blank, note: 'blank' }))).toThrow(
+        message(`.* has the threshold "${blank}"`),
+      );
+  });
+
+  it.each<[string, string]>([
+    ['null', 'holds no named architecture'],
+    ['[]', 'holds no named architecture'],
+    ['{"__metadata__":null}', 'holds no named architecture'],
+    ['{"__metadata__":"x"}', 'cannot be read: "__metadata__" .* is no object'],
+    ['{"__metadata__":{"threshold":0.5}}', 'cannot be read: "threshold" .* is no text'],
+    ['{"__metadata__"', 'cannot be read: the header .* is not valid JSON'],
+  ])('refuses a file with the header %s', (header, problem) => {
+    const file = algorithms.head(kind, { note: 'header' });
+    const prefix = Buffer.alloc(8);
+    prefix.writeBigUInt64LE(BigInt(header.length));
+    writeFileSync(file, Buffer.concat([prefix, Buffer.from(header)]));
+    expect(() => factory(contextOf(HOME, { head: file }))).toThrow(
+      configError(new RegExp(`router ${name}: option "head" .*${problem}`)),
+    );
   });
 });
 
