@@ -21,21 +21,28 @@ const modelSchema = z.object({
 });
 
 /** First chunk of a recording: what it is a recording of. Fields of later versions are ignored. */
-export const headerSchema = z.object({
-  format: z.literal(RECORDING_FORMAT),
-  version: z.literal(RECORDING_VERSION),
-  /** Begin of the recording, ISO 8601. */
-  recordedAt: z.string(),
-  configHash: z.string().min(1),
-  home: z.int().min(1),
-  models: z.array(modelSchema).min(1),
-  routers: z.array(routerSchema).min(1),
-  defaultRouter: z.string(),
-  /** Token ids from here on are padding. */
-  maskIdsFrom: z.int().min(0),
-  /** What relative paths in the routers' options are relative to. */
-  routersBaseDir: z.string(),
-});
+export const headerSchema = z
+  .object({
+    format: z.literal(RECORDING_FORMAT),
+    version: z.literal(RECORDING_VERSION),
+    /** Begin of the recording, ISO 8601. */
+    recordedAt: z.string(),
+    configHash: z.string().min(1),
+    home: z.int().min(1),
+    models: z.array(modelSchema).min(1),
+    routers: z.array(routerSchema).min(1),
+    defaultRouter: z.string(),
+    /** Token ids from here on are padding. */
+    maskIdsFrom: z.int().min(0),
+    /** What relative paths in the routers' options are relative to. */
+    routersBaseDir: z.string(),
+  })
+  // Decisions are counted by model id: it is the place in the list.
+  .refine(({ models }) => models.every(({ id }, i) => id === i + 1), {
+    path: ['models'],
+    error: 'ids must be 1, 2, … in this order',
+  })
+  .refine(({ home, models }) => home <= models.length, { path: ['home'], error: 'is none of the models' });
 
 export type RecordingHeader = z.output<typeof headerSchema>;
 

@@ -74,12 +74,20 @@ export class RecordingReader {
     const bytes = Buffer.alloc(length);
     let done = 0;
     while (done < length) {
-      const count = readSync(this.fd, bytes, done, length - done, this.offset + done);
+      const count = this.readInto(bytes, done);
       if (count === 0) return undefined;
       done += count;
     }
     this.offset += length;
     return bytes;
+  }
+
+  private readInto(bytes: Buffer, done: number): number {
+    try {
+      return readSync(this.fd, bytes, done, bytes.byteLength - done, this.offset + done);
+    } catch (thrown) {
+      throw this.wrong(thrown instanceof Error ? thrown.message : String(thrown), thrown); // a folder, a pipe
+    }
   }
 
   private parse<S extends z.ZodType>(chunk: Uint8Array, schema: S, what: string): z.output<S> {
@@ -96,7 +104,7 @@ export class RecordingReader {
   }
 
   /** The error for a recording that is not what it should be. */
-  wrong(problem: string): Error {
-    return flagError('--in', `${this.path}: ${problem}`);
+  wrong(problem: string, cause?: unknown): Error {
+    return flagError('--in', `${this.path}: ${problem}`, cause);
   }
 }

@@ -10,23 +10,32 @@ import type { RecordingEnd, RecordingHeader } from './header.ts';
  * one write, so that a process that is killed leaves all but the last one whole.
  */
 export class RecordingWriter {
+  private readonly path: string;
   private readonly fd: number;
   sizeBytes = 0;
 
-  /** @throws TokenrailError `config_invalid` naming `--out` where the file exists or cannot be made */
+  /** @throws TokenrailError `config_invalid` naming `--out` where the file exists, cannot be made or not be written */
   constructor(path: string, header: RecordingHeader) {
+    this.path = path;
     try {
       this.fd = openSync(path, 'wx', 0o600); // holds what people asked, as token ids
     } catch (thrown) {
       throw flagError('--out', thrown instanceof Error ? thrown.message : String(thrown), thrown);
     }
-    this.append(Buffer.from(JSON.stringify(header)));
+    try {
+      this.append(Buffer.from(JSON.stringify(header)));
+    } catch (thrown) {
+      this.abandon();
+      throw thrown;
+    }
   }
 
+  /** @throws TokenrailError `config_invalid` naming `--out` where the file cannot be written, as on a full disk */
   write(messages: readonly RecordMessage[]): void {
     this.append(encodeFrame(messages));
   }
 
+  /** @throws as {@link write} */
   close(end: Omit<RecordingEnd, 'end'>): void {
     try {
       this.append(Buffer.from(JSON.stringify({ end: true, ...end })));
@@ -44,7 +53,12 @@ export class RecordingWriter {
     const chunk = Buffer.alloc(4 + payload.byteLength);
     chunk.writeUInt32LE(payload.byteLength);
     chunk.set(payload, 4);
-    for (let done = 0; done < chunk.byteLength;) done += writeSync(this.fd, chunk, done);
+    try {
+      for (let done = 0; done < chunk.byteLength;) done += writeSync(this.fd, chunk, done);
+    } catch (thrown) {
+      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      throw flagError('--out', `${this.path}: ${reason}; what was written before stays readable`, thrown);
+    }
     this.sizeBytes += chunk.byteLength;
   }
 }

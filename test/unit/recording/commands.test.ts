@@ -17,6 +17,7 @@ it.each([
   [['serve', '--record', 'maybe'], '--record'],
   [['serve', '--record', 'on,top-k=0'], '--record'],
   [['replay', '--in', 'nowhere.rec'], '--in'],
+  [['replay', '--in', '.'], '--in: .: EISDIR'],
   [['replay'], '--in'],
   [['replay', '--in', 'package.json'], 'package.json'],
 ])('%j is refused with exit code 2 under the name it was given', async (args, name) => {

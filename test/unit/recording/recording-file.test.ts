@@ -75,6 +75,50 @@ describe('a recording', () => {
     reader.close();
   });
 
+  it('of which no more can be written says so by the name of the file', () => {
+    const file = join(dir, 'full.rec');
+    const writer = new RecordingWriter(file, header);
+    writer.abandon(); // a disk that is full fails at the same place
+    expect(() => writer.write(messages)).toThrow(
+      expect.objectContaining({
+        code: 'config_invalid',
+        message: expect.stringMatching(/^--out: .*full\.rec: .*stays readable$/) as string,
+      }) as Error,
+    );
+  });
+
+  it('that is no plain file is refused by its name', () => {
+    expect(refusal(dir)).toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining(`--in: ${dir}: `) as string,
+    });
+  });
+
+  it.each<[string, object, RegExp]>([
+    [
+      'ids with gaps',
+      { models: header.models.map((model) => ({ ...model, id: model.id + 6 })) },
+      /header\.models: ids/,
+    ],
+    [
+      'the same id twice',
+      { models: header.models.map((model) => ({ ...model, id: 1 })) },
+      /header\.models: ids/,
+    ],
+    ['a home that is no model', { home: 3 }, /header\.home: is none of the models/],
+  ])('with a header of %s is refused', (_, change, pattern) => {
+    const file = written();
+    const [, ...rest] = chunksOf(file);
+    writeFileSync(
+      file,
+      Buffer.concat([chunk(Buffer.from(JSON.stringify({ ...header, ...change }))), ...rest]),
+    );
+    expect(refusal(file)).toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringMatching(pattern) as string,
+    });
+  });
+
   it('is never written over', () => {
     const file = written();
     expect(() => new RecordingWriter(file, header)).toThrow(/--out: EEXIST/);
