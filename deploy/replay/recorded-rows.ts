@@ -39,7 +39,7 @@ export class RecordedRows {
     this.maskIdsFrom = maskIdsFrom;
     if (needs.logits)
       throw this.lacking('the whole row of logits (needs.logits), which recordings do not hold');
-    this.digests = new Map((needs.heads ?? []).map(({ file }) => [file, fileDigest(file)]));
+    this.digests = new Map((needs.heads ?? []).map(({ file }) => [file, this.digestOf(file)]));
   }
 
   /**
@@ -149,6 +149,12 @@ export class RecordedRows {
       maskIdsFrom,
     });
     return this.offline;
+  }
+
+  private digestOf(file: string): string {
+    const digest = readDigest(file);
+    if (digest === undefined) throw this.lacking(`the network ${file}, which cannot be read`);
+    return digest;
   }
 
   private lacking(what: string, record?: StepRecord): TokenrailError {

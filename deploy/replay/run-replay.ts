@@ -1,3 +1,4 @@
+import { toTokenrailError } from '../../core/errors.ts';
 import { RecordingReader } from '../recording/recording-reader.ts';
 import { flagError } from '../system-options.ts';
 import { splitPairs } from '../config/text-forms.ts';
@@ -11,9 +12,17 @@ export interface ReplayText extends RouterText {
   models?: string | undefined;
 }
 
+function pairsOf(text: string): [string, string][] {
+  try {
+    return splitPairs(text);
+  } catch (thrown) {
+    throw flagError('--models', toTokenrailError(thrown).message, thrown);
+  }
+}
+
 /** The header's checkpoints, moved to where this machine has them. */
 function moveCheckpoints(reader: RecordingReader, text: string): void {
-  for (const [name, dir] of splitPairs(text)) {
+  for (const [name, dir] of pairsOf(text)) {
     const model = reader.header.models.find((one) => one.name === name);
     if (model === undefined)
       throw flagError(

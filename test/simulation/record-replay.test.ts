@@ -171,6 +171,18 @@ describe('another threshold', () => {
     await expect(runReplay({ in: file, router: 'citer', head })).rejects.toThrow(
       /--models: .*"m1".*cannot be read/,
     );
+    await expect(runReplay({ in: file, models: 'm1' })).rejects.toThrow(/^--models: expected NAME=VALUE/);
+    const lost = join(dir, 'lost.ts');
+    writeFileSync(
+      lost,
+      `export default () => ({
+        name: 'lost', needs: { heads: [{ file: '/nowhere.safetensors', architecture: 'x' }] }, onHandoff: 'discard',
+        route: (rows) => rows.map(() => 0),
+      });`,
+    );
+    await expect(runReplay({ in: file, router: lost })).rejects.toThrow(
+      /router lost at model "m1" needs the network \/nowhere\.safetensors, which cannot be read/,
+    );
     await expect(runReplay({ in: file, router: 'r2d2' })).rejects.toThrow(/--router: .*"r2d2"/);
     await expect(runReplay({ in: file, threshold: '2' })).rejects.toThrow(/r-stitch.*threshold/);
     await expect(runReplay({ in: file, threshold: 'x' })).rejects.toThrow(/--threshold/);
