@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from training.routers.algorithms import r2r
 from training.routers.algorithms.citer import _limits, _preferences
 from training.routers.gold_rows import GOLD_LIMITS
 from training.routers.learnt_judge import learn, mismatches
@@ -92,3 +93,8 @@ def test_citers_card_names_the_judges_of_its_labels() -> None:
     judged = [{"algorithm": "r2r", "judge": judge} for judge in ("always", "learnt from model", "always")]
     assert _limits([own]) == GOLD_LIMITS
     assert "(R2R's judges: always, learnt from model)" in _limits([own, *judged])
+
+
+def test_r2rs_card_names_the_states_of_several_collections_once() -> None:
+    facts = [{"states": "a"}, {"states": "a"}, {"states": "routed by x"}]
+    assert r2r._limits(facts).startswith("The rows are states along a, then routed by x; ")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from training.routers.export import DTYPES
 from training.routers.finish import Trained, finish
@@ -105,10 +106,14 @@ def train(args: argparse.Namespace) -> None:
             "training": f"epoch {fitted.best} of {fitted.epochs}, recall factor {args.recall_factor}, "
             f"learning rate {args.learning_rate}, seed {args.seed}",
         },
-        limits="The rows are states along "
-        f"{', then '.join(fact['states'] for fact in facts)}; what else happens at run time was not trained on.",
+        limits=_limits(facts),
     )
     finish(args, pair, facts, trained, started)
+
+
+def _limits(facts: Sequence[Mapping[str, Any]]) -> str:
+    states = dict.fromkeys(str(fact["states"]) for fact in facts)
+    return f"The rows are states along {', then '.join(states)}; what else happens at run time was not trained on."
 
 
 def _routed(args: argparse.Namespace, pair: Pair) -> Trajectories:
