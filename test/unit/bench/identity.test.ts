@@ -95,6 +95,12 @@ describe('the distance of a composed choice', () => {
 });
 
 describe('problems', () => {
+  it.each([0, -5, 1.5, NaN])('asks for no %s problems: nothing equals nothing', (count) => {
+    expect(() => loadProblems('test', count)).toThrow(
+      expect.objectContaining({ code: 'config_invalid', param: '--problems' }) as Error,
+    );
+  });
+
   it('count as solved only with exactly the right number in the last sentence', () => {
     const [problem] = loadProblems('test', 1);
     if (!problem) throw new Error('no problems');
