@@ -21,15 +21,22 @@ from training.routers.prompts import training_questions
 from training.routers.registry import ALGORITHMS, algorithm_module
 
 
+def positive(text: str) -> int:
+    """argparse type: an integer of 1 or more."""
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f'"{text}" is no integer of 1 or more')
+    return int(text)
+
+
 def add_pair_options(parser: argparse.ArgumentParser) -> None:
     """The options by which `pair_of` loads both models."""
     parser.add_argument("--small", type=Path, required=True, help="checkpoint directory")
     parser.add_argument("--large", type=Path, required=True, help="checkpoint directory")
     parser.add_argument("--device", default="cpu", help="where both models run, such as cuda (default: cpu)")
     parser.add_argument("--attention", default=GROUPED_ATTENTION, help="transformers' attn_implementation")
-    parser.add_argument("--max-new-tokens", type=int, default=MAX_NEW_TOKENS, help="longest answer")
+    parser.add_argument("--max-new-tokens", type=positive, default=MAX_NEW_TOKENS, help="longest answer")
     # Single-token products are too small to split: more threads mostly wait for each other.
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", type=positive, default=1)
 
 
 def parse(parser: argparse.ArgumentParser, options: str, arguments: list[str] | None) -> argparse.Namespace:
@@ -62,7 +69,7 @@ def main(arguments: list[str] | None = None) -> None:
         questions = training_questions(args.problems)
         pair = load_pair(args.small, args.large, args.device, args.attention)
         algorithm_module(args.algorithm).collect(args, pair, questions)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         parser.exit(1, f"{parser.prog}: {error}\n")
 
 

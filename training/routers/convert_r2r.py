@@ -11,6 +11,7 @@ copy of the small model's embedding that some files hold is left out. The thresh
 from __future__ import annotations
 
 import argparse
+import pickle
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ def convert(
 
     Raises ValueError naming the file and the first tensor or field that does not fit.
     """
-    stored = torch.load(checkpoint, map_location="cpu", weights_only=True)
+    stored = load(checkpoint)
     if not isinstance(stored, Mapping):
         raise ValueError(f"{checkpoint}: expected a state dict, found {type(stored).__name__}")
     check_class(checkpoint, stored)
@@ -55,12 +56,25 @@ def convert(
     return sum(values.numel() for values in tensors.values())
 
 
+def load(checkpoint: Path) -> object:
+    """What the file holds. Raises ValueError naming it if that is not plain tensors and values; no code in it runs."""
+    try:
+        return torch.load(checkpoint, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, EOFError, RuntimeError, OSError) as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise  # cannot be opened; a file that was cut is an OSError as well, without a name
+        reason = str(error).split("\n")[0]
+        raise ValueError(f"{checkpoint} is no PyTorch file of plain tensors: {reason}") from error
+
+
 def check_class(checkpoint: Path, stored: Mapping[str, Any]) -> None:
     """Raises ValueError if the wrapper says that this is another network, or one with other inputs."""
     name = stored.get("model_type", ARCHITECTURE)
     if name != ARCHITECTURE:
         raise ValueError(f"{checkpoint}: model_type is {name}, only {ARCHITECTURE} can be converted")
     arguments = stored.get("init_args") or {}
+    if not isinstance(arguments, Mapping):
+        raise ValueError(f"{checkpoint}: init_args is {type(arguments).__name__}, not a dictionary")
     for option in ("normalize_input", "use_position_embedding"):
         if arguments.get(option):
             raise ValueError(
@@ -72,6 +86,8 @@ def state_of(checkpoint: Path, stored: Mapping[str, Any]) -> dict[str, Tensor]:
     """The tensors, wrapped or not; a prefix `module.` of data-parallel training is removed."""
     state = next((stored[key] for key in _STATE_KEYS if isinstance(stored.get(key), Mapping)), stored)
     for name, value in state.items():
+        if not isinstance(name, str):
+            raise ValueError(f"{checkpoint}: the tensor name {name!r} is no text")
         if not isinstance(value, Tensor):
             raise ValueError(f'{checkpoint}: "{name}" is {type(value).__name__}, not a tensor')
     return {name.removeprefix("module."): value.float() for name, value in state.items()}
@@ -80,12 +96,16 @@ def state_of(checkpoint: Path, stored: Mapping[str, Any]) -> dict[str, Tensor]:
 def stored_threshold(stored: Mapping[str, Any], config: Path | None) -> float | None:
     """The config's threshold, else the checkpoint's, else None."""
     if config is not None:
-        given = yaml.safe_load(config.read_text(encoding="utf-8"))
+        try:
+            given = yaml.safe_load(config.read_text(encoding="utf-8"))
+        except yaml.YAMLError as error:
+            raise ValueError(f"{config}: {error}") from error
         router = given.get("router") if isinstance(given, Mapping) else None
         value = router.get("threshold") if isinstance(router, Mapping) else None
         if value is not None:
             return _number(f"{config}: router.threshold", value)
-    value = (stored.get("common_args") or {}).get("threshold")
+    arguments = stored.get("common_args")
+    value = arguments.get("threshold") if isinstance(arguments, Mapping) else None
     return None if value is None else _number("common_args.threshold", value)
 
 
@@ -107,7 +127,7 @@ def main(arguments: list[str] | None = None) -> None:
     args = parser.parse_args(arguments)
     try:
         count = convert(args.checkpoint, args.out, args.config, args.threshold, DTYPES[args.dtype])
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         parser.exit(1, f"{parser.prog}: {error}\n")
     print(f"{args.out}: {count} parameters")
 

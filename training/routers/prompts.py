@@ -72,8 +72,11 @@ def read_questions(path: Path) -> list[Question]:
 
     Raises ValueError naming the line and the field.
     """
-    with path.open(encoding="utf-8") as file:
-        questions = list(_parsed(path, file))
+    try:
+        with path.open(encoding="utf-8") as file:
+            questions = list(_parsed(path, file))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not UTF-8 ({error})") from error
     if not questions:
         raise ValueError(f"{path}: no problems")
     return questions

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -68,7 +69,12 @@ def collection_of(directory: Path, *algorithms: str) -> dict[str, Any]:
     path = directory / _FACTS
     if not path.exists():
         raise ValueError(f"{directory} holds no finished collection: {_FACTS} is missing")
-    facts = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: not JSON ({error})") from error
+    if not isinstance(facts, dict):
+        raise ValueError(f"{path}: expected an object")
     if facts.get("algorithm") not in algorithms:
         raise ValueError(f"{path}: collected for {facts.get('algorithm')}, not for {' or '.join(algorithms)}")
     return facts
@@ -96,7 +102,7 @@ class Rows:
     def shards(self) -> Iterator[dict[str, Tensor]]:
         """All rows in order, shard by shard."""
         for path in self._shards:
-            yield self._view(load_file(path))
+            yield self._view(_loaded(path))
 
     def shuffled(self, batch_rows: int, rng: random.Random) -> Iterator[dict[str, Tensor]]:
         """Every row once, in batches of batch_rows in random order."""
@@ -115,7 +121,7 @@ class Rows:
         rows = 0
         yielded = False
         for path in rng.sample(self._shards, len(self._shards)):
-            shard = self._view(load_file(path))
+            shard = self._view(_loaded(path))
             size = len(next(iter(shard.values())))
             if held and rows + size > self._buffer_rows:
                 yield _join(held)
@@ -126,6 +132,13 @@ class Rows:
         if not yielded:
             self._everything = last
         yield last
+
+
+def _loaded(path: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(path)
+    except SafetensorError as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
 def _join(shards: list[dict[str, Tensor]]) -> dict[str, Tensor]:

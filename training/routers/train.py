@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> None:
     args = parse(parser, "add_train_options", arguments)
     try:
         algorithm_module(args.algorithm).train(args)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         parser.exit(1, f"{parser.prog}: {error}\n")
 
 

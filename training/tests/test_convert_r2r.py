@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from training.routers.convert_r2r import convert
+from training.routers.convert_r2r import convert, main
 from training.routers.r2r_layout import load_network
 from training.routers.r2r_network import ARCHITECTURE, DivergenceClassifier
 
@@ -99,6 +99,7 @@ def test_other_networks_are_refused_by_the_first_tensor_that_differs(
     [
         ({"model_type": "LogitsClassifier"}, "model_type is LogitsClassifier"),
         ({"init_args": {"normalize_input": True}}, "init_args.normalize_input"),
+        ({"init_args": [1]}, "init_args is list, not a dictionary"),
         ({"init_args": {"use_position_embedding": True}}, "init_args.use_position_embedding"),
     ],
 )
@@ -106,3 +107,38 @@ def test_other_classes_are_refused(tmp_path: Path, wrapper: dict[str, object], p
     torch.save({**wrapper, "state_dict": damaged("")}, tmp_path / "router.pt")
     with pytest.raises(ValueError, match=problem):
         convert(tmp_path / "router.pt", tmp_path / "head.safetensors")
+
+
+class Hostile:
+    """Unpickling it would write a file."""
+
+    def __init__(self, marker: Path) -> None:
+        self.marker = marker
+
+    def __reduce__(self) -> tuple[object, tuple[Path, str]]:
+        return Path.write_text, (self.marker, "ran")
+
+
+def test_files_that_are_no_checkpoints_are_refused_by_name_and_run_no_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    router, marker = tmp_path / "router.pt", tmp_path / "marker"
+    torch.save({"x": Hostile(marker)}, tmp_path / "hostile.pt")
+    torch.save(damaged(""), tmp_path / "whole.pt")
+    cut = (tmp_path / "whole.pt").read_bytes()[:-100]
+    for content in (b"", b"garbage", cut, (tmp_path / "hostile.pt").read_bytes()):
+        router.write_bytes(content)
+        with pytest.raises(ValueError, match=r"router\.pt is no PyTorch file of plain tensors"):
+            convert(router, tmp_path / "head.safetensors")
+    assert not marker.exists()
+    torch.save({1: torch.zeros(2)}, router)
+    with pytest.raises(ValueError, match="tensor name 1 is no text"):
+        convert(router, tmp_path / "head.safetensors")
+    config = tmp_path / "r2r.yaml"
+    config.write_text("router: [", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"r2r\.yaml"):
+        convert(tmp_path / "whole.pt", tmp_path / "head.safetensors", config)
+    with pytest.raises(SystemExit) as ended:
+        main([str(tmp_path / "nowhere.pt"), str(tmp_path / "head.safetensors")])
+    assert ended.value.code == 1
+    assert "nowhere.pt" in capsys.readouterr().err

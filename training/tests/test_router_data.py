@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from training.generator import is_held_out, problem_list
 from training.problem_files import held_out_lists
 from training.routers.answers import final_answer, is_right, same_answer
 from training.routers.calibrate import at_threshold, by_recall, by_share, linear_grid, threshold_rule
+from training.routers.collect import main as collect
 from training.routers.export import table, write_card, write_head
 from training.routers.prompts import read_questions, training_questions, validation_questions
 from training.routers.store import Rows, ShardWriter, collection_of, write_facts
@@ -75,6 +77,9 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str, problem: str) -> None:
         read_questions(written(tmp_path, '{"question": "a"}', line))
     with pytest.raises(ValueError, match="no problems"):
         read_questions(written(tmp_path, ""))
+    (tmp_path / FILE).write_bytes(b"\xff\xfe")
+    with pytest.raises(ValueError, match=f"{FILE}: not UTF-8"):
+        read_questions(tmp_path / FILE)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +145,45 @@ def test_collections_are_not_mixed_up(tmp_path: Path) -> None:
     write_facts(one, {"algorithm": "r2r"})
     with pytest.raises(ValueError, match="collected for r2r, not for citer"):
         collection_of(one, "citer")
+
+
+@pytest.mark.parametrize("facts", ["{", "[]"])
+def test_a_damaged_collection_is_named(tmp_path: Path, facts: str) -> None:
+    with ShardWriter(tmp_path) as writer:
+        writer.add({"a": torch.zeros(2)})
+    (tmp_path / "collection.json").write_text(facts, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"collection\.json: "):
+        collection_of(tmp_path, "r2r")
+    (shard,) = tmp_path.glob("shard-*.safetensors")
+    shard.write_bytes(shard.read_bytes()[:-1])
+    with pytest.raises(ValueError, match=r"shard-00000\.safetensors: "):
+        list(Rows([tmp_path]).shards())
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "problem"),
+    [
+        ("--problems", "nowhere.jsonl", r"nowhere\.jsonl"),
+        ("--max-new-tokens", "0", "no integer of 1 or more"),
+        ("--threads", "-1", "no integer of 1 or more"),
+    ],
+)
+def test_wrong_options_of_collect_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, value: str, problem: str
+) -> None:
+    pair = [f"--small={tmp_path}", f"--large={tmp_path}"]
+    with pytest.raises(SystemExit) as ended:
+        collect(
+            [
+                "--algorithm=r2r",
+                *pair,
+                "--problems=embedded:1:1",
+                f"--out={tmp_path / 'o'}",
+                f"{option}={value}",
+            ]
+        )
+    assert ended.value.code in (1, 2)
+    assert re.search(problem, capsys.readouterr().err)
 
 
 def test_an_interrupted_collection_writes_no_last_shard(tmp_path: Path) -> None:
