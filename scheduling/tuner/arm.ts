@@ -38,8 +38,12 @@ export class Arm {
   /** The other one is the best now: what was known of it beside this one is known of this one beside it. */
   rebase(best: Arm, isFormerBest: boolean): void {
     const { mean, variance, numValues } = best.share;
-    if (isFormerBest) this.share.set(1 / mean, variance / mean ** 4, numValues);
-    else this.share.set(this.share.mean / mean, this.share.variance / mean ** 2, this.share.numValues);
+    if (isFormerBest) {
+      this.share.set(1 / mean, variance / mean ** 4, numValues);
+      return;
+    }
+    const own = this.share.mean / mean; // a quotient of two measurements: both are uncertain
+    this.share.set(own, (this.share.variance + own ** 2 * variance) / mean ** 2, this.share.numValues);
   }
 }
 

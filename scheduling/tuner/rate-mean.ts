@@ -18,15 +18,14 @@ export class RateMean {
 
   /** Variance of the mean; infinite before the second value. */
   get variance(): number {
-    const numEffective = Math.min(this.count, 2 / LEAST_WEIGHT - 1);
-    return this.count < 2 ? Infinity : this.spread / (numEffective - 1);
+    return this.count < 2 ? Infinity : this.spread / (this.numEffective - 1);
   }
 
   /** As if so many values had given this mean, with this variance of it. */
   set(mean: number, variance: number, numValues: number): void {
     this.count = numValues;
     this.average = mean;
-    this.spread = Number.isFinite(variance) ? variance * (numValues - 1) : 0;
+    this.spread = Number.isFinite(variance) ? variance * (this.numEffective - 1) : 0;
   }
 
   observe(value: number): void {
@@ -35,5 +34,9 @@ export class RateMean {
     const difference = value - this.average;
     this.average += weight * difference;
     this.spread = (1 - weight) * (this.spread + weight * difference ** 2);
+  }
+
+  private get numEffective(): number {
+    return Math.min(this.count, 2 / LEAST_WEIGHT - 1);
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { uniform } from '../../../core/random.ts';
 import type { Candidate } from '../../../scheduling/planner/index.ts';
+import { Arm } from '../../../scheduling/tuner/arm.ts';
 import { RateMean } from '../../../scheduling/tuner/rate-mean.ts';
 import { Trials } from '../../../scheduling/tuner/trials.ts';
 import { candidate } from './support/candidate.ts';
@@ -14,9 +15,28 @@ describe('a mean of rates', () => {
     const copy = new RateMean();
     copy.set(rate.mean, rate.variance, rate.numValues);
     expect([copy.mean, copy.variance, copy.numValues]).toEqual([rate.mean, rate.variance, 3]);
+    for (let i = 0; i < 3000; i += 1) rate.observe(i % 2 === 0 ? 19 : 21);
+    copy.set(rate.mean, rate.variance, rate.numValues);
+    expect(copy.variance).toBeCloseTo(rate.variance, 12);
     for (let i = 0; i < 2000; i += 1) rate.observe(20);
     expect(rate.mean).toBeGreaterThan(19.99);
     expect(rate.variance).toBeLessThan(0.01);
+  });
+});
+
+describe('an arm', () => {
+  it('is less certain beside another best one, whose own measurement is uncertain too', () => {
+    const arm = new Arm(candidate('arm', 100));
+    const best = new Arm(candidate('best', 100));
+    arm.share.set(0.9, 0.01, 10);
+    best.share.set(1.2, 0.02, 10);
+    arm.rebase(best, false);
+    expect(arm.share.mean).toBeCloseTo(0.75);
+    expect(arm.share.variance).toBeCloseTo((0.01 + 0.75 ** 2 * 0.02) / 1.2 ** 2);
+    const former = new Arm(candidate('former', 100));
+    former.rebase(best, true);
+    expect(former.share.mean).toBeCloseTo(1 / 1.2);
+    expect(former.share.variance).toBeCloseTo(0.02 / 1.2 ** 4);
   });
 });
 
