@@ -6,6 +6,7 @@ import { silentLogger } from '../core/log.ts';
 import { Lab } from './lab/lab.ts';
 import { pairOf, type PairName } from './lab/pairs.ts';
 import { fixedLengthWorkload, problemWorkload } from './lab/workload.ts';
+import { ensureWritable } from './lib/output-file.ts';
 import { sweepOf } from './sweep/measure.ts';
 import { sweepPage, type SweepReportPair } from './sweep/page.ts';
 import { sweepTable } from './sweep/table.ts';
@@ -119,6 +120,7 @@ export async function sweep(args: readonly string[]): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
+  ensureWritable('svg', flags.svg);
   const stream = flags.json ? process.stderr : process.stdout;
   const log = (line: string): void => void stream.write(`${line}\n`);
   const pairs: SweepReportPair[] = [];

@@ -7,7 +7,11 @@ if (major < 20) {
   process.exit(1);
 }
 // A reader that went away (`tokenrail chat | head -1`) is not worth a stack trace.
-process.stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+process.stdout.on('error', (error) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  process.stderr.write(`tokenrail: standard output cannot be written (${error.code})\n`);
+  process.exit(1);
+});
 
 const { main } = await importModule('./main', import.meta.url);
 process.exitCode = await main(process.argv.slice(2));

@@ -68,6 +68,8 @@ def collect(args: argparse.Namespace, pair: Pair, questions: Sequence[Question])
             if rows is not None:
                 writer.add(rows)
             print(f"{min(first + args.chunk, len(questions))} questions, {collector.counts}", flush=True)
+    if collector.counts.answers == 0:
+        raise ValueError(f"none of the {len(questions)} answers ended within {args.max_new_tokens} tokens")
     write_facts(
         args.out, {**facts, **asdict(collector.counts), "seconds": round(time.perf_counter() - started)}
     )
