@@ -50,7 +50,8 @@ def train_confidence(rows: Rows, dropout: float, options: FitOptions) -> tuple[C
     network = ConfidenceMlp(held_out["hidden"].shape[1], dropout)
 
     def epoch(rng: random.Random) -> Iterator[Batch]:
-        yield from training_rows(rows, options.batch_rows, rng)
+        # A batch norm needs two rows.
+        yield from training_rows(rows, options.batch_rows, rng, least=2)
 
     steps = -(-count // options.batch_rows)
     fitted = fit(

@@ -56,7 +56,7 @@ def train_deferral(
 
     def run(options: FitOptions, prepare: Callable[[Batch], Batch], losses: Callable) -> Fitted:
         def epoch(rng: random.Random) -> Iterator[Batch]:
-            yield from map(prepare, training_rows(rows, options.batch_rows, rng))
+            yield from map(prepare, training_rows(rows, options.batch_rows, rng, least=2))
 
         steps = -(-count // options.batch_rows)
         return fit(

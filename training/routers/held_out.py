@@ -6,10 +6,23 @@ import random
 from collections.abc import Iterator, Sequence
 
 import torch
+from torch import Tensor
 
 from training.routers.fit import Batch
-from training.routers.r2r_fit import is_held_out
 from training.routers.store import Rows
+
+# Of ten questions one is held out.
+HELD_OUT_OF = 10
+
+
+def is_held_out(batch: Batch) -> Tensor:
+    """Which rows belong to held-out questions, [rows]."""
+    return batch["group"] % HELD_OUT_OF == 0
+
+
+def chosen(batch: Batch, which: Tensor) -> Batch:
+    """The rows that `which` marks."""
+    return {name: values[which] for name, values in batch.items()}
 
 
 def split_rows(rows: Rows, columns: Sequence[str]) -> tuple[Batch, int]:
@@ -32,10 +45,9 @@ def split_rows(rows: Rows, columns: Sequence[str]) -> tuple[Batch, int]:
     return held_out, total
 
 
-def training_rows(rows: Rows, batch_rows: int, rng: random.Random) -> Iterator[Batch]:
-    """The other rows once, in random order; batches are smaller by what is held out."""
+def training_rows(rows: Rows, batch_rows: int, rng: random.Random, least: int = 1) -> Iterator[Batch]:
+    """The other rows once, in random order; batches are smaller by what is held out, those below `least` left out."""
     for batch in rows.shuffled(batch_rows, rng):
         kept = ~is_held_out(batch)
-        # A batch norm needs two rows.
-        if int(kept.sum()) > 1:
-            yield {name: values[kept] for name, values in batch.items()}
+        if int(kept.sum()) >= least:
+            yield chosen(batch, kept)

@@ -10,13 +10,12 @@ import torch
 from torch import Tensor
 
 from training.routers.fit import Batch, FitOptions, Fitted, binary_losses, fit
+from training.routers.held_out import chosen, is_held_out, training_rows
 from training.routers.r2r_network import DivergenceClassifier
 from training.routers.rules.r2r import positive_weight
 from training.routers.signals import Signal, StepRows
 from training.routers.store import Rows
 
-# Of ten questions one is held out: for the choice of the epoch and for thresholds by recall or share.
-HELD_OUT_OF = 10
 _LEAST_SCALE = 1e-3
 
 
@@ -34,11 +33,6 @@ class Survey:
     held_out: list[Batch]
 
 
-def is_held_out(batch: Batch) -> Tensor:
-    """Which rows belong to held-out questions, [rows]."""
-    return batch["group"] % HELD_OUT_OF == 0
-
-
 def survey(rows: Rows, embedding: Tensor) -> Survey:
     """Raises ValueError if the training part lacks one of the classes, or nothing is held out."""
     counts = [0.0, 0.0]
@@ -46,8 +40,8 @@ def survey(rows: Rows, embedding: Tensor) -> Survey:
     held_out: list[Batch] = []
     for shard in rows.shards():
         away = is_held_out(shard)
-        held_out.append({name: values[away] for name, values in shard.items()})
-        part = {name: values[~away] for name, values in shard.items()}
+        held_out.append(chosen(shard, away))
+        part = chosen(shard, ~away)
         positives = part["label"].double().sum().item()
         counts[1] += positives
         counts[0] += len(part["label"]) - positives
@@ -100,10 +94,7 @@ def train_network(
         return network(hidden, sampled, (batch["top"].float() - seen.top[0]) / seen.top[1])
 
     def epoch(rng: random.Random) -> Iterator[Batch]:
-        for batch in rows.shuffled(options.batch_rows, rng):
-            kept = ~is_held_out(batch)
-            if kept.any():
-                yield {name: values[kept] for name, values in batch.items()}
+        yield from training_rows(rows, options.batch_rows, rng)
 
     weight = positive_weight(seen.negatives, seen.positives, recall_factor)
     # The held-out rows of a batch are left out of it, so the batches of an epoch are those of all rows.

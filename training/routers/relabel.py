@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from training.routers.causal_model import CausalModel
+from training.routers.held_out import chosen, is_held_out
 from training.routers.learnt_judge import LearntJudge, learn, mismatches
-from training.routers.r2r_fit import is_held_out
 from training.routers.store import Rows, ShardWriter, collection_of, write_facts
 from training.scoring import rank_auc
 
@@ -44,13 +44,13 @@ def relabel(args: argparse.Namespace) -> None:
     facts = [collection_of(directory, "r2r") for directory in args.data]
     embedding = CausalModel(args.small).embedding
     parts = list(Rows(args.judged).shards())
-    judge = learn([_chosen(part, ~is_held_out(part)) for part in parts], embedding, seed=args.seed)
-    quality = _quality(judge, [_chosen(part, is_held_out(part)) for part in parts])
+    judge = learn([chosen(part, ~is_held_out(part)) for part in parts], embedding, seed=args.seed)
+    quality = _quality(judge, [chosen(part, is_held_out(part)) for part in parts])
     print(f"held-out mismatches: area under the curve {quality:.3f}", flush=True)
     divergent = tokens = 0.0
     with ShardWriter(args.out) as writer:
         for shard in Rows(args.data).shards():
-            rows = _chosen(shard, ~is_held_out(shard))
+            rows = chosen(shard, ~is_held_out(shard))
             labels = judge.probabilities(rows)
             divergent += labels.sum().item()
             tokens += len(labels)
@@ -67,10 +67,6 @@ def relabel(args: argparse.Namespace) -> None:
             "judge_area_under_curve": round(quality, 4),
         },
     )
-
-
-def _chosen(rows: dict[str, Tensor], which: Tensor) -> dict[str, Tensor]:
-    return {name: values[which] for name, values in rows.items()}
 
 
 def _quality(judge: LearntJudge, held_out: list[dict[str, Tensor]]) -> float:
