@@ -1,9 +1,9 @@
 // tokenrail bench ablation (npm run bench:ablation): all baselines and modes on one page.
 import { writeFileSync } from 'node:fs';
+import { ensureWritable } from '../deploy/output-file.ts';
 import { ablationPage } from './ablation/page.ts';
 import { METHOD, runAblation } from './ablation/run.ts';
 import { readSettings, USAGE } from './ablation/settings.ts';
-import { ensureWritable } from './lib/output-file.ts';
 
 /** Runs the ablation of a command line. @returns the exit code: 1 if a mode failed or wrote other tokens */
 export async function ablation(args: readonly string[]): Promise<number> {
@@ -12,7 +12,7 @@ export async function ablation(args: readonly string[]): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  ensureWritable('svg', settings.svg);
+  ensureWritable('--svg', settings.svg);
   // With --json the lines for people go to standard error: a run of minutes should show that it lives.
   const stream = settings.json ? process.stderr : process.stdout;
   const log = (line: string): void => void stream.write(`${line}\n`);

@@ -1,6 +1,6 @@
 // tokenrail bench quality (npm run bench:quality): accuracy against the large model's share of the tokens.
 import { writeFileSync } from 'node:fs';
-import { ensureWritable } from './lib/output-file.ts';
+import { ensureWritable } from '../deploy/output-file.ts';
 import { qualityPage } from './quality/page.ts';
 import { runQuality } from './quality/run.ts';
 import { readSettings, USAGE } from './quality/settings.ts';
@@ -14,7 +14,7 @@ export async function quality(args: readonly string[]): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  ensureWritable('svg', settings.svg);
+  ensureWritable('--svg', settings.svg);
   // Progress goes to standard error: what is printed in the end is the result.
   const log = (line: string): void => void process.stderr.write(`${line}\n`);
   const report = await runQuality(settings, log);

@@ -1,12 +1,12 @@
 // tokenrail bench sweep (npm run bench:sweep): thresholds by measurement on real models, and what the runtime chooses.
 import { writeFileSync } from 'node:fs';
+import { ensureWritable } from '../deploy/output-file.ts';
 import { integers, number, oneOf, parseFlags } from './ablation/settings.ts';
 import { machineFacts } from './ablation/report.ts';
 import { silentLogger } from '../core/log.ts';
 import { Lab } from './lab/lab.ts';
 import { pairOf, type PairName } from './lab/pairs.ts';
 import { fixedLengthWorkload, problemWorkload } from './lab/workload.ts';
-import { ensureWritable } from './lib/output-file.ts';
 import { sweepOf } from './sweep/measure.ts';
 import { sweepPage, type SweepReportPair } from './sweep/page.ts';
 import { sweepTable } from './sweep/table.ts';
@@ -120,7 +120,7 @@ export async function sweep(args: readonly string[]): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  ensureWritable('svg', flags.svg);
+  ensureWritable('--svg', flags.svg);
   const stream = flags.json ? process.stderr : process.stdout;
   const log = (line: string): void => void stream.write(`${line}\n`);
   const pairs: SweepReportPair[] = [];

@@ -10,7 +10,8 @@ import type { Problem } from '../lib/problems.ts';
 import { writeRandomHead, type HeadKind } from '../lib/random-head-file.ts';
 import { startSystem, type System } from '../lib/system.ts';
 import { compareAnswers, type Comparison } from './compare.ts';
-import { MAX_NUM_BATCHED_TOKENS, modelDir, referenceAnswers, type Mode } from './reference-answers.ts';
+import { modelDir } from '../lib/model-dir.ts';
+import { MAX_NUM_BATCHED_TOKENS, referenceAnswers, type Mode } from './reference-answers.ts';
 import type { ReferenceAnswer } from './reference-loop.ts';
 
 export const ALGORITHMS = ['r-stitch', 'r2r', 'citer', 'co-llm', 'co-llm-compose', 'ensemble'] as const;

@@ -1,16 +1,12 @@
-import { join } from 'node:path';
 import type { RouterEntry } from '../../core/deployment.ts';
 import type { SamplingParams } from '../../core/request.ts';
-import { packageRoot } from '../../deploy/config/package-root.ts';
 import { ReferenceLoop, type ReferenceAnswer } from './reference-loop.ts';
+import { modelDir } from '../lib/model-dir.ts';
 
 /** Largest feed of one step, in the running system and in the loop alike. */
 export const MAX_NUM_BATCHED_TOKENS = 512;
 /** The end token of the embedded models. */
 const END_ID = 1;
-
-/** Directory of an embedded model. */
-export const modelDir = (name: string): string => join(packageRoot, 'models', name);
 
 /** How the tokens of every answer are drawn. */
 export interface Mode {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { packageRoot } from '../../deploy/config/package-root.ts';
 import { chat, mapConcurrently, type ChatAnswer } from '../lib/chat-client.ts';
 import { isCorrect, type Problem } from '../lib/problems.ts';
+import { modelDir } from '../lib/model-dir.ts';
 import { startSystem } from '../lib/system.ts';
 import type { Candidate } from './candidate.ts';
 import type { Outcome } from './outcome.ts';
@@ -14,8 +14,6 @@ import { passesOf, type Passes } from './passes.ts';
 export const MODELS = ['small', 'medium', 'large'] as const;
 export const HOME = 'small';
 const GUEST = 'large';
-
-export const modelDir = (name: string): string => join(packageRoot, 'models', name);
 
 /** No held-out problem takes more. */
 const MAX_TOKENS = 400;

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { TokenrailError } from '../../core/errors.ts';
 import { packageRoot } from '../../deploy/config/package-root.ts';
+import { modelDir } from '../lib/model-dir.ts';
 import { machineFacts } from '../ablation/report.ts';
 import { loadProblems } from '../lib/problems.ts';
 import { algorithmsOf, splitByHead, type Algorithm } from './algorithms.ts';
 import { analyse, NUM_RESAMPLES } from './analyse.ts';
-import { modelDir, MODELS, outcomeOf, withRouters, type Run } from './answers.ts';
+import { MODELS, outcomeOf, withRouters, type Run } from './answers.ts';
 import { calibrate, type Calibration } from './calibrate.ts';
 import { baselines } from './candidate.ts';
 import { percent } from './format.ts';

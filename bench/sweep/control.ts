@@ -16,7 +16,7 @@ const luckOf = ({ tokens, guestTokens, fedTokens }: TurnRecord): number[] => {
   return [guestTokens / least, fedTokens[0] / least, fedTokens[1] / least];
 };
 
-const mean = (values: readonly number[]): number =>
+export const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /**

@@ -1,5 +1,5 @@
 import type { Thresholds } from './candidates.ts';
-import { adjustedLogRates } from './control.ts';
+import { adjustedLogRates, mean } from './control.ts';
 import type { Stage, Turn } from './entrant.ts';
 
 /** Turns of thresholds, or of the default (null). */
@@ -32,9 +32,6 @@ export interface Verdict {
   share: number;
   shareStandardError: number;
 }
-
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** Of the mean; NaN for a single value. */
 function standardError(values: readonly number[]): number {

@@ -1,6 +1,6 @@
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { flagError } from '../../system-options.ts';
+import { ensureWritable } from '../../output-file.ts';
 import { parseSimulate, type SimulateText } from '../../simulate/options.ts';
 import { progressReporter } from '../../simulate/progress.ts';
 import { reportText } from '../../simulate/report.ts';
@@ -8,22 +8,13 @@ import { runSimulate } from '../../simulate/run.ts';
 import { TimelineRecorder } from '../../simulate/timeline-recorder.ts';
 import { timelineSvg } from '../../simulate/timeline-svg.ts';
 
-/** Before the run, not after it. @throws TokenrailError `config_invalid` */
-function checkWritable(path: string): void {
-  try {
-    closeSync(openSync(path, 'a'));
-  } catch (error) {
-    throw flagError('--timeline', error instanceof Error ? error.message : String(error), error);
-  }
-}
-
 /** `tokenrail simulate`: exit code 1 where a token differs from the sequential loop. */
 export async function simulate(command: Command): Promise<void> {
   const text = command.opts<SimulateText & { json?: boolean; timeline?: string }>();
   const plan = parseSimulate(text);
   const { timeline } = text;
   const recorder = timeline === undefined ? undefined : new TimelineRecorder(plan.options.models);
-  if (timeline !== undefined) checkWritable(timeline);
+  ensureWritable('--timeline', timeline);
   const report = await runSimulate(plan, {
     onProgress: progressReporter(
       () => performance.now(),
