@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TokenrailError } from '../../core/errors.ts';
+import { TokenrailError, toTokenrailError } from '../../core/errors.ts';
 import { fields, unwrap } from './fields.ts';
 import { kebab, suggestion } from './names.ts';
 
@@ -27,14 +27,27 @@ function objectFromFile(schema: z.ZodObject, value: Record<string, unknown>, whe
   return result;
 }
 
+/** The text form of a value, refused under the key's name. */
+function parsed(fromText: (text: string) => unknown, text: string, where: string): unknown {
+  try {
+    return fromText(text);
+  } catch (thrown) {
+    const { code, message } = toTokenrailError(thrown, 'config_invalid');
+    throw where === '' ? thrown : new TokenrailError(code, `${where}: ${message}`, { param: where });
+  }
+}
+
 /**
  * Turns a value with the file's key names into what the schema checks. Values the schema refuses pass
  * unchanged: the schema complains better. Records (router options, replicas) keep their keys.
+ * @param where the key of the file, for messages; empty where the caller names the value
+ * @throws TokenrailError `config_invalid` for keys and text forms that are not known
  */
 export function fromFile(schema: z.core.$ZodType, value: unknown, where = ''): unknown {
   const inner = unwrap(schema);
   const fromText = (fields.get(schema as z.ZodType) ?? fields.get(inner as z.ZodType))?.fromText;
-  const structured = typeof value === 'string' && fromText !== undefined ? fromText(value) : value;
+  const structured =
+    typeof value === 'string' && fromText !== undefined ? parsed(fromText, value, where) : value;
   if (inner instanceof z.ZodObject && isPlainObject(structured)) {
     return objectFromFile(inner, structured, where);
   }

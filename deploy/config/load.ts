@@ -44,6 +44,16 @@ function merge(sources: readonly Source[]): Record<string, unknown> {
 const valueAt = (values: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((value, part) => (value as Record<PropertyKey, unknown> | undefined)?.[part], values);
 
+/** What a value should have been, in the words of a file; of any other type zod says it well enough. */
+const IN_WORDS: Readonly<Record<string, string>> = {
+  object: 'expected keys and values',
+  record: 'expected keys and values',
+  array: 'expected a list',
+};
+
+const inWords: z.core.$ZodErrorMap = (issue) =>
+  issue.code === 'invalid_type' ? IN_WORDS[issue.expected] : undefined;
+
 function describeIssue(issue: z.core.$ZodIssue, sources: readonly Source[]): TokenrailError {
   const { path } = issue;
   const depth = path[0] === 'advanced' ? 2 : 1;
@@ -64,7 +74,7 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   const path = options.configPath ?? (environment['TOKENRAIL_CONFIG'] || undefined);
   const file = path === undefined ? undefined : fileSource(resolve(cwd, path));
   const sources = [...(file === undefined ? [] : [file]), environmentSource(environment), flagSource(flags)];
-  const parsed = configSchema.safeParse(merge(sources));
+  const parsed = configSchema.safeParse(merge(sources), { error: inWords });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw issue === undefined

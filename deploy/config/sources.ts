@@ -33,7 +33,7 @@ const entryAt = (path: readonly PropertyKey[]): CatalogEntry | undefined =>
 function setFromText(target: Record<string, unknown>, entry: CatalogEntry, text: string, name: string): void {
   let value: unknown;
   try {
-    value = entry.meta.fromText === undefined ? parseText(entry, text) : fromFile(entry.schema, text, name);
+    value = entry.meta.fromText === undefined ? parseText(entry, text) : fromFile(entry.schema, text);
   } catch (thrown) {
     throw invalid(`${name}: ${toTokenrailError(thrown, 'config_invalid').message}`, name);
   }

@@ -28,13 +28,21 @@ function refusalOf(policy: PolicySpec): string | undefined {
 
 /** When a model starts a step; see docs/configuration.md, policies. */
 export const policySchema = z
-  .strictObject({
-    kind: z.enum(['auto', 'eager', 'threshold', 'look-ahead', 'threshold-hold', 'take-turns']),
-    threshold: threshold.optional(),
-    kappa: z.number().min(0).optional(),
-    maxWaitMs: z.number().min(0).optional(),
-    admissionP99Ms: z.number().positive().optional(),
-  })
+  .strictObject(
+    {
+      kind: z.enum(['auto', 'eager', 'threshold', 'look-ahead', 'threshold-hold', 'take-turns']),
+      threshold: threshold.optional(),
+      kappa: z.number().min(0).optional(),
+      maxWaitMs: z.number().min(0).optional(),
+      admissionP99Ms: z.number().positive().optional(),
+    },
+    {
+      error: ({ code }) =>
+        code === 'invalid_type'
+          ? 'expected a policy such as "auto" or "threshold=4", or keys such as { kind: threshold, threshold: 4 }'
+          : undefined,
+    },
+  )
   .superRefine((policy, context) => {
     const isMissing = WAITS_FOR_ROWS.includes(policy.kind) && policy.threshold === undefined;
     const message = isMissing

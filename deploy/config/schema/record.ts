@@ -3,10 +3,18 @@ import { field } from '../fields.ts';
 import { parseRecord } from '../text-forms.ts';
 
 /** What is kept of served requests, for `tokenrail record`; see docs/replay.md. */
-export const recordSchema = z.strictObject({
-  topK: z.int().min(1).max(4096).default(100),
-  hidden: z.boolean().default(true),
-});
+export const recordSchema = z.strictObject(
+  {
+    topK: z.int().min(1).max(4096).default(100),
+    hidden: z.boolean().default(true),
+  },
+  {
+    error: ({ code }) =>
+      code === 'invalid_type'
+        ? 'expected "on", "off", or keys such as { top-k: 100, hidden: true }'
+        : undefined,
+  },
+);
 
 export const recordShape = {
   record: field(recordSchema.optional(), {
