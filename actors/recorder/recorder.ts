@@ -12,10 +12,12 @@ export interface RecorderOptions {
   subject: string;
   /** Records of another deployment are left out. */
   configHash: string;
-  /** Ends when this many requests have begun and ended. Default: never. */
+  /** Ends when this many requests have begun and are over. Default: never. */
   maxRequests?: number;
-  /** Requests that may be open at a time; of more the oldest count as over. Default 65,536. */
+  /** Requests that may be open at a time; of more those heard of the longest ago count as over. Default 65,536. */
   maxOpenRequests?: number;
+  /** A request not heard of for so long counts as over. Default 60 s. */
+  silentMs?: number;
 }
 
 export interface RecorderDeps {
@@ -48,6 +50,9 @@ const MAX_ENDED_REMEMBERED = 4096;
 /** Records of other senders may come a little after the end of a request. */
 const SETTLE_MS = 250;
 
+/** What tells the end of a request may be lost on the way. Far longer than a request that goes on waits or reads a prompt. */
+const SILENT_MS = 60_000;
+
 /** Hears the records of a deployment and hands on those of requests that began after it began to listen. */
 export class Recorder {
   readonly counts: RecorderCounts = {
@@ -64,10 +69,11 @@ export class Recorder {
   private readonly options: RecorderOptions;
   private readonly deps: RecorderDeps;
   private readonly gaps = new NumberGaps();
-  private readonly open = new Set<string>();
+  /** When each was heard of last; those heard of the longest ago first. */
+  private readonly open = new Map<string, number>();
   private readonly endedRids = new Set<string>();
   private subscription: BusSubscription | undefined;
-  private settling: Timer | undefined;
+  private ending: Timer | undefined;
   private finish: (error?: TokenrailError) => void = () => {};
 
   constructor(options: RecorderOptions, deps: RecorderDeps) {
@@ -85,7 +91,7 @@ export class Recorder {
   /** Ends in good order. Idempotent. */
   stop(error?: TokenrailError): void {
     this.subscription?.unsubscribe();
-    this.settling?.cancel();
+    this.ending?.cancel();
     this.finish(error);
   }
 
@@ -116,17 +122,22 @@ export class Recorder {
 
   private isStepWanted({ rid, numGenerated }: StepRecord): boolean {
     const { counts, open, endedRids } = this;
-    if (!open.has(rid) && !endedRids.has(rid)) {
-      if (numGenerated > 0 || counts.requests >= (this.options.maxRequests ?? Infinity)) {
-        counts.late += 1;
-        return false;
-      }
-      open.add(rid);
-      forgetOldest(open, this.options.maxOpenRequests ?? MAX_OPEN_REQUESTS);
-      counts.requests += 1;
+    const isOpen = open.delete(rid);
+    const isNew = !isOpen && !endedRids.has(rid);
+    if (isNew && (numGenerated > 0 || this.isFull)) {
+      counts.late += 1;
+      return false;
     }
+    if (isOpen || isNew) open.set(rid, this.deps.clock.nowMs());
+    if (isNew) this.begun();
     counts.steps += 1;
     return true;
+  }
+
+  private begun(): void {
+    this.counts.requests += 1;
+    forgetOldest(this.open, this.options.maxOpenRequests ?? MAX_OPEN_REQUESTS);
+    this.awaitEnd();
   }
 
   private isEndWanted({ rid }: RecordEnd): boolean {
@@ -134,14 +145,36 @@ export class Recorder {
     this.counts.ended += 1;
     this.endedRids.add(rid);
     forgetOldest(this.endedRids, MAX_ENDED_REMEMBERED);
-    if (this.counts.ended >= (this.options.maxRequests ?? Infinity))
-      this.settling ??= this.deps.clock.setTimer(SETTLE_MS, () => this.stop());
+    this.awaitEnd();
     return true;
+  }
+
+  /** Whether as many requests have begun as are wanted. */
+  private get isFull(): boolean {
+    return this.counts.requests >= (this.options.maxRequests ?? Infinity);
+  }
+
+  /** Ends once all that have begun are over, be it that nothing more is heard of them. */
+  private awaitEnd(): void {
+    if (!this.isFull) return;
+    const { clock } = this.deps;
+    this.ending?.cancel();
+    this.ending = clock.setTimer(Math.max(SETTLE_MS, this.overMs() - clock.nowMs()), () => {
+      if (this.overMs() <= clock.nowMs()) this.stop();
+      else this.awaitEnd(); // heard of meanwhile
+    });
+  }
+
+  /** When all that are open count as over if nothing more is heard of them. */
+  private overMs(): number {
+    let lastMs = -Infinity;
+    for (const heardMs of this.open.values()) lastMs = heardMs; // in the order in which they were heard of
+    return lastMs + (this.options.silentMs ?? SILENT_MS);
   }
 }
 
-/** Of a set to which one at a time is added. */
-function forgetOldest(rids: Set<string>, most: number): void {
-  const [oldest] = rids;
+/** Of a set or map to which one at a time is added. */
+function forgetOldest(rids: Set<string> | Map<string, number>, most: number): void {
+  const [oldest] = rids.keys();
   if (rids.size > most && oldest !== undefined) rids.delete(oldest);
 }

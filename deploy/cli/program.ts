@@ -120,7 +120,7 @@ function addRecordingCommands(program: Command): void {
   );
   record
     .option('--out <file>', 'file to write; must not exist')
-    .option('--requests <n>', 'end when this many requests have ended')
+    .option('--requests <n>', 'end when this many requests have begun and ended, or been silent for a minute')
     .option('--seconds <s>', 'end after this time');
   addConfigOptions(record);
   const replay = addCommand(

@@ -38,7 +38,10 @@ const end = (rid: string, number: number): RecordEnd => ({
   completionTokens: 1,
 });
 
-async function started(limits: { maxRequests?: number; maxOpenRequests?: number } = {}, write?: () => void) {
+async function started(
+  limits: { maxRequests?: number; maxOpenRequests?: number; silentMs?: number } = {},
+  write?: () => void,
+) {
   const clock = new ManualClock();
   const broker = new LocalBroker();
   const kept: RecordMessage[] = [];
@@ -94,6 +97,46 @@ describe('the recorder', () => {
     expect(await recorder.done).toBeUndefined();
     await say(step('d', 6));
     expect(kept.map(({ rid }) => rid)).toEqual(['a', 'b', 'a', 'b', 'b']);
+  });
+
+  it('ends although the end of a request is lost, however much others say meanwhile', async () => {
+    const { clock, recorder, say } = await started({ maxRequests: 2, silentMs: 5_000 });
+    let isDone = false;
+    void recorder.done.then(() => (isDone = true));
+    const wait = async (ms: number): Promise<boolean> => {
+      clock.advance(ms);
+      await say(step('other', 1, { replica: 'r9' }));
+      return isDone;
+    };
+    await say(step('a', 1), step('b', 2), end('b', 4)); // the third record was the end of a
+    expect(await wait(4_000)).toBe(false);
+    await say(step('a', 5, { numGenerated: 1, position: 4 })); // it was another record: a goes on
+    expect(await wait(4_000)).toBe(false);
+    expect(await wait(1_000)).toBe(true);
+    expect(await recorder.done).toBeUndefined();
+    expect(recorder.counts).toMatchObject({ requests: 2, ended: 1, steps: 3, missed: 1 });
+    expect(clock.numPending).toBe(0);
+  });
+
+  it('ends a little after the others where one has been silent all the while', async () => {
+    const { clock, recorder, say } = await started({ maxRequests: 2, silentMs: 5_000 });
+    await say(step('a', 1), step('b', 2));
+    for (let number = 3; number < 7; number += 1) {
+      clock.advance(4_000);
+      await say(step('b', number, { numGenerated: number, position: number }));
+    }
+    await say(end('b', 7));
+    clock.advance(1_000);
+    expect(await recorder.done).toBeUndefined();
+    expect(recorder.counts).toMatchObject({ requests: 2, ended: 1, steps: 6 });
+  });
+
+  it('ends although more requests were open than it keeps', async () => {
+    const { clock, recorder, say } = await started({ maxRequests: 3, maxOpenRequests: 2 });
+    await say(step('a', 1), step('b', 2), step('c', 3), end('a', 4), end('b', 5), end('c', 6));
+    clock.advance(1_000);
+    expect(await recorder.done).toBeUndefined();
+    expect(recorder.counts).toMatchObject({ requests: 3, ended: 2 });
   });
 
   it('hears new requests however many never ended: the oldest ones count as over', async () => {
