@@ -1,4 +1,5 @@
-import { parseArgs } from 'node:util';
+// tokenrail bench engine (npm run bench:engine): what the ragged engine costs.
+import { number, oneOf, parseFlags } from './ablation/settings.ts';
 import { openBenchModel, type BenchSettings } from './engine/bench-model.ts';
 import { measureLoopShare } from './engine/loop-share.ts';
 import { formatMeasurement, isWithinBound, type Measurement } from './engine/measurement.ts';
@@ -17,34 +18,25 @@ const USAGE = `Engine efficiency on random weights of SmolLM2-135M's shape.
 Exit code 1 if a bound is missed.
 `;
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '25' },
-    rows: { type: 'string', default: '8' },
-    context: { type: 'string', default: '2048' },
-    threads: { type: 'string', default: '1' },
-    quantization: { type: 'string', default: 'both' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
+const OPTIONS = {
+  rounds: { type: 'string', default: '25' },
+  rows: { type: 'string', default: '8' },
+  context: { type: 'string', default: '2048' },
+  threads: { type: 'string', default: '1' },
+  quantization: { type: 'string', default: 'both' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
 
+/** Rows of the largest step of the engine. */
+const MAX_ROWS = 32;
+const MAX_CONTEXT_TOKENS = 8000;
+const MAX_ROUNDS = 10_000;
+const MAX_THREADS = 1024;
 const SPLIT_CONTEXT_TOKENS = 256;
+const KINDS = ['int4', 'none'] as const;
 
-function count(name: 'rounds' | 'rows' | 'context' | 'threads'): number {
-  const value = Number(values[name]);
-  if (Number.isInteger(value) && value >= (name === 'rows' ? 2 : 1)) return value;
-  throw new Error(`--${name} must be a positive integer (rows: at least 2), found ${values[name]}`);
-}
-
-async function measure(quantization: BenchSettings['quantization']): Promise<Measurement[]> {
-  const settings = {
-    quantization,
-    rows: count('rows'),
-    contextTokens: count('context'),
-    numThreads: count('threads'),
-  };
-  const rounds = count('rounds');
+async function measure(settings: BenchSettings, rounds: number): Promise<Measurement[]> {
   const measurements = await measureLoopShare(settings, rounds);
   const model = openBenchModel(settings);
   try {
@@ -62,38 +54,31 @@ async function measure(quantization: BenchSettings['quantization']): Promise<Mea
   return measurements;
 }
 
-if (values.help) {
-  process.stdout.write(USAGE);
-} else {
-  const kinds = values.quantization === 'both' ? ['int4', 'none'] : [values.quantization];
-  const results: Record<string, Measurement[]> = {};
-  for (const kind of kinds) {
-    if (kind !== 'int4' && kind !== 'none')
-      throw new Error(`--quantization must be int4, none or both, found ${kind}`);
-    const measurements = await measure(kind);
-    results[kind] = measurements;
-    if (!values.json)
-      process.stdout.write(
-        [
-          `${kind === 'int4' ? 'int4' : 'float32'}, random weights`,
-          ...measurements.map(formatMeasurement),
-          '',
-        ].join('\n'),
-      );
+/** Runs the measurement of a command line. @returns the exit code: 1 if a bound is missed */
+export async function engine(args: readonly string[]): Promise<number> {
+  const flags = parseFlags(args, OPTIONS);
+  if (flags.help) {
+    process.stdout.write(USAGE);
+    return 0;
   }
-  if (values.json) {
-    const withVerdicts = Object.entries(results).map(([kind, list]) => [
-      kind,
-      list.map((m) => ({ ...m, pass: isWithinBound(m) ?? null })),
-    ]);
-    process.stdout.write(
-      `${JSON.stringify({ hasRandomWeights: true, ...Object.fromEntries(withVerdicts) }, null, 2)}\n`,
-    );
+  const chosen = oneOf('quantization', flags.quantization, [...KINDS, 'both']);
+  const rounds = number('rounds', flags.rounds, 1, MAX_ROUNDS, true);
+  const sizes = {
+    rows: number('rows', flags.rows, 2, MAX_ROWS, true),
+    contextTokens: number('context', flags.context, 1, MAX_CONTEXT_TOKENS, true),
+    numThreads: number('threads', flags.threads, 1, MAX_THREADS, true),
+  };
+  const results: Record<string, object[]> = {};
+  let isFine = true;
+  for (const quantization of KINDS.filter((kind) => chosen === 'both' || chosen === kind)) {
+    const measurements = await measure({ quantization, ...sizes }, rounds);
+    isFine &&= measurements.every((one) => isWithinBound(one) !== false);
+    results[quantization] = measurements.map((one) => ({ ...one, pass: isWithinBound(one) ?? null }));
+    if (flags.json) continue;
+    const title = `${quantization === 'int4' ? 'int4' : 'float32'}, random weights`;
+    process.stdout.write([title, ...measurements.map(formatMeasurement), ''].join('\n'));
   }
-  if (
-    Object.values(results)
-      .flat()
-      .some((m) => isWithinBound(m) === false)
-  )
-    process.exitCode = 1;
+  if (flags.json)
+    process.stdout.write(`${JSON.stringify({ hasRandomWeights: true, ...results }, null, 2)}\n`);
+  return isFine ? 0 : 1;
 }

@@ -1,15 +1,27 @@
-/**
- * What a handoff costs between two processes: encode, publish, receive, decode, queue; through nats-server and
- * through the embedded broker in its thread, in interleaved rounds on the same machine.
- *
- *   npx tsx bench/handoff.ts [--rounds 5] [--scale 1] [--json] [--check]
- */
-import { parseArgs } from 'node:util';
+// tokenrail bench handoff (npm run bench:handoff): what a handoff costs between two processes.
 import { SystemClock } from '../core/system-clock.ts';
 import { resolveBroker, type ResolvedBroker } from '../transport/broker.ts';
+import { number, parseFlags } from './ablation/settings.ts';
 import { PeerProcess } from './handoff/peer-process.ts';
 import { BROKERS, loadsOf, type BrokerName, type Load, type RunResult } from './handoff/plan.ts';
 import { checkBounds, printable, rowOf, type HandoffReport } from './handoff/report.ts';
+
+const USAGE = `What a handoff costs between two processes: encode, publish, receive, decode, queue; through nats-server and
+through the embedded broker in its thread, in interleaved rounds on the same machine.
+
+  --rounds n  interleaved rounds (5)
+  --scale x   factor on the handoffs of each round (1)
+  --json      print one JSON object
+  --check     exit code 1 if a bound is missed
+`;
+
+const OPTIONS = {
+  rounds: { type: 'string', default: '5' },
+  scale: { type: 'string', default: '1' },
+  json: { type: 'boolean', default: false },
+  check: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
 
 const clock = new SystemClock();
 
@@ -64,21 +76,19 @@ async function run(rounds: number, scale: number): Promise<HandoffReport> {
   }
 }
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '5' },
-    scale: { type: 'string', default: '1' },
-    json: { type: 'boolean', default: false },
-    check: { type: 'boolean', default: false },
-  },
-});
-const rounds = Number(values.rounds);
-const scale = Number(values.scale);
-if (!Number.isInteger(rounds) || rounds < 1 || rounds > 100) throw new Error('--rounds must be 1 to 100');
-if (!(scale > 0 && scale <= 10)) throw new Error('--scale must be above 0, at most 10');
-
-const report = await run(rounds, scale);
-process.stdout.write(`${values.json ? JSON.stringify(report, undefined, 2) : printable(report)}\n`);
-if (report.brokers['nats-server'] === undefined)
-  process.stderr.write('NOTICE: no nats-server on the PATH, only the embedded broker was measured\n');
-if (values.check && report.bounds.some(({ holds }) => !holds)) process.exitCode = 1;
+/** Runs the measurement of a command line. @returns the exit code: with `--check` 1 if a bound is missed */
+export async function handoff(args: readonly string[]): Promise<number> {
+  const flags = parseFlags(args, OPTIONS);
+  if (flags.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const report = await run(
+    number('rounds', flags.rounds, 1, 100, true),
+    number('scale', flags.scale, 0.001, 10),
+  );
+  process.stdout.write(`${flags.json ? JSON.stringify(report, undefined, 2) : printable(report)}\n`);
+  if (report.brokers['nats-server'] === undefined)
+    process.stderr.write('NOTICE: no nats-server on the PATH, only the embedded broker was measured\n');
+  return flags.check && report.bounds.some(({ holds }) => !holds) ? 1 : 0;
+}

@@ -1,91 +1,15 @@
-// npm run bench:heads: what the routers' networks add to a step of the small model.
+// tokenrail bench heads (npm run bench:heads): what the routers' networks add to a step of the small model.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { packageRoot } from '../deploy/config/package-root.ts';
 import type { HeadSpec } from '../engine/engine.ts';
 import { readModelConfig } from '../engine/onnx/checkpoint/read-config.ts';
-import { SMOLLM2_DIR } from './engine/bench-model.ts';
 import { measureHeads, type HeadCost, type HeadSettings } from './heads/measure.ts';
+import type { Scale } from './heads/scales.ts';
+import { readSettings, USAGE, type HeadsSettings } from './heads/settings.ts';
 import { writeRandomHead, type HeadKind } from './lib/random-head-file.ts';
 
-const USAGE = `What routers' networks (random weights) add to a step of the small model.
-
-Two models: random weights of SmolLM2-135M's shape with networks of the published sizes, and the
-embedded small model with networks of its scale.
-
-  --rounds n        interleaved rounds (40)
-  --rows n          rows of a step (8)
-  --context n       tokens of context (64)
-  --threads n       threads inside an operator (1)
-  --quantization q  int4, none, or both (both)
-  --model m         smollm2, embedded, or both (both)
-  --json            print one JSON object
-
-Exit code 1 if CITER or Co-LLM take more than 10 % of a step of SmolLM2-135M's shape.
-`;
-
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '40' },
-    rows: { type: 'string', default: '8' },
-    context: { type: 'string', default: '64' },
-    threads: { type: 'string', default: '1' },
-    quantization: { type: 'string', default: 'both' },
-    model: { type: 'string', default: 'both' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-
 const MAX_SHARE_PERCENT = 10;
-
-interface Scale {
-  key: string;
-  label: string;
-  modelDir: string;
-  loadFormat: HeadSettings['loadFormat'];
-  /** Widths of R2R's blocks; undefined: as published. */
-  classifiers: ReadonlyMap<string, readonly number[] | undefined>;
-  isBounded: boolean;
-}
-
-const SCALES: readonly Scale[] = [
-  {
-    key: 'smollm2',
-    label: "random weights of SmolLM2-135M's shape",
-    modelDir: SMOLLM2_DIR,
-    loadFormat: 'dummy',
-    classifiers: new Map([
-      ['r2r, as published (6 blocks of 1024)', undefined],
-      ['r2r, 2 blocks of 128', [128, 128]],
-    ]),
-    isBounded: true,
-  },
-  {
-    key: 'embedded',
-    label: 'the embedded small model',
-    modelDir: join(packageRoot, 'models', 'small'),
-    loadFormat: 'auto',
-    classifiers: new Map([['r2r, 2 blocks of 128', [128, 128]]]),
-    isBounded: false,
-  },
-];
-
-function integer(name: 'rounds' | 'rows' | 'context' | 'threads'): number {
-  const value = Number(values[name]);
-  if (Number.isInteger(value) && value >= 1) return value;
-  throw new Error(`--${name} must be a positive integer, found ${values[name]}`);
-}
-
-function chosen<T extends string>(name: 'quantization' | 'model', known: readonly T[]): readonly T[] {
-  const value = values[name];
-  if (value === 'both') return known;
-  const found = known.find((one) => one === value);
-  if (found === undefined) throw new Error(`--${name} must be ${known.join(', ')} or both, found ${value}`);
-  return [found];
-}
 
 function headsOf({ modelDir, classifiers }: Scale, dir: string): Map<string, HeadSpec> {
   const { hiddenSize } = readModelConfig(modelDir);
@@ -100,19 +24,15 @@ function headsOf({ modelDir, classifiers }: Scale, dir: string): Map<string, Hea
   return heads;
 }
 
-function measure(scale: Scale, quantization: HeadSettings['quantization']): HeadCost[] {
+function measure(
+  scale: Scale,
+  quantization: HeadSettings['quantization'],
+  sizes: HeadsSettings['sizes'],
+): HeadCost[] {
   const dir = mkdtempSync(join(tmpdir(), 'tokenrail-bench-heads-'));
   try {
-    const settings: HeadSettings = {
-      modelDir: scale.modelDir,
-      loadFormat: scale.loadFormat,
-      quantization,
-      rows: integer('rows'),
-      contextTokens: integer('context'),
-      numThreads: integer('threads'),
-      rounds: integer('rounds'),
-    };
-    return measureHeads(settings, headsOf(scale, dir));
+    const { modelDir, loadFormat } = scale;
+    return measureHeads({ modelDir, loadFormat, quantization, ...sizes }, headsOf(scale, dir));
   } finally {
     rmSync(dir, { recursive: true });
   }
@@ -130,25 +50,27 @@ function line(scale: Scale, cost: HeadCost): string {
   return `  ${name.padEnd(36)} ${inside}  step ${share.padEnd(28)} ${verdict}`.trimEnd();
 }
 
-if (values.help) {
-  process.stdout.write(USAGE);
-} else {
-  const keys = chosen(
-    'model',
-    SCALES.map(({ key }) => key),
-  );
+/** Runs the measurement of a command line. @returns the exit code: 1 if a network takes more than it may */
+export async function heads(args: readonly string[]): Promise<number> {
+  const settings = readSettings(args);
+  if (settings === undefined) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  let isFine = true;
   const results: object[] = [];
-  for (const scale of SCALES.filter(({ key }) => keys.includes(key))) {
-    for (const quantization of chosen('quantization', ['int4', 'none'] as const)) {
-      const costs = measure(scale, quantization);
-      if (costs.some((cost) => isOver(scale, cost))) process.exitCode = 1;
+  for (const scale of settings.scales) {
+    for (const quantization of settings.quantizations) {
+      const costs = measure(scale, quantization, settings.sizes);
+      isFine &&= !costs.some((cost) => isOver(scale, cost));
       results.push({ model: scale.key, quantization, hasRandomHeads: true, costs });
-      if (values.json) continue;
+      if (settings.json) continue;
       const format = quantization === 'int4' ? 'int4' : 'float32';
-      const step = `a step of ${values.rows} rows: ${costs[0]?.stepMs.toFixed(2)} ms`;
+      const step = `a step of ${settings.sizes.rows} rows: ${costs[0]?.stepMs.toFixed(2)} ms`;
       process.stdout.write(`${scale.label}, ${format}, networks with random weights; ${step}\n`);
       for (const cost of costs) process.stdout.write(`${line(scale, cost)}\n`);
     }
   }
-  if (values.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
+  if (settings.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
+  return Promise.resolve(isFine ? 0 : 1);
 }

@@ -4,28 +4,16 @@ import { suggestion } from '../../config/names.ts';
 
 type Run = (args: readonly string[]) => Promise<number>;
 
-/** A benchmark that is a script of its own: it reads the command line itself. */
-const script =
-  (load: () => Promise<unknown>): Run =>
-  async (args) => {
-    process.argv = [...process.argv.slice(0, 2), ...args];
-    await load().catch((thrown: unknown) => {
-      const isUsage = String((thrown as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS');
-      throw isUsage ? new TokenrailError('config_invalid', (thrown as Error).message) : thrown;
-    });
-    return Number(process.exitCode ?? 0);
-  };
-
 /** Loaded when asked for: help stays quick, and nothing of `bench/` is needed to serve. */
 const BENCHMARKS: Readonly<Record<string, Run>> = {
   ablation: async (args) => (await import('../../../bench/ablation.ts')).ablation(args),
   sweep: async (args) => (await import('../../../bench/sweep.ts')).sweep(args),
   realtime: async (args) => (await import('../../../bench/realtime.ts')).realtime(args),
   quality: async (args) => (await import('../../../bench/quality.ts')).quality(args),
-  identity: script(() => import('../../../bench/identity.ts')),
-  handoff: script(() => import('../../../bench/handoff.ts')),
-  engine: script(() => import('../../../bench/engine.ts')),
-  heads: script(() => import('../../../bench/heads.ts')),
+  identity: async (args) => (await import('../../../bench/identity.ts')).identity(args),
+  handoff: async (args) => (await import('../../../bench/handoff.ts')).handoff(args),
+  engine: async (args) => (await import('../../../bench/engine.ts')).engine(args),
+  heads: async (args) => (await import('../../../bench/heads.ts')).heads(args),
 };
 
 export const BENCH_HELP = `Which benchmark, and its own flags; "tokenrail bench ablation --help" explains them:
