@@ -33,27 +33,35 @@ export function hasShareMoved(
   return Math.abs(now - before) > Math.max(tolerance.routing * before, tolerance.deviations * deviation);
 }
 
-/** Whether a plan made for `before` should be made anew. */
-export function hasMoved(
+/** Whether requests go other ways, or there are other replicas: no matter of noise in step times. */
+export function hasLoadMoved(
   before: SystemSpec,
   { system: now, numOutcomes }: MeasuredSystem,
   tolerance: Tolerance = MATERIAL,
 ): boolean {
   if (before.routing.length !== now.routing.length) return true;
-  const blur = Math.max(0, ...(now.jitter ?? [])) / 2;
-  if (Math.abs(before.overlapFactor - now.overlapFactor) > tolerance.overlap + blur) return true;
   if (now.replicas?.some((count, i) => count !== before.replicas?.[i])) return true;
   if (now.maxNumSeqs?.some((rows, i) => rows !== before.maxNumSeqs?.[i])) return true;
-  return now.routing.some((row, i) => {
-    const outcomes = numOutcomes[i] ?? 0;
-    if (row.some((share, j) => hasShareMoved(before.routing[i]?.[j] ?? 0, share, outcomes, tolerance)))
-      return true;
-    return haveTimesMoved(
-      before.stepMs[i] ?? [],
-      now.stepMs[i] ?? [],
-      tolerance.stepMs + (now.jitter?.[i] ?? 0) / 2,
-    );
-  });
+  return now.routing.some((row, i) =>
+    row.some((share, j) =>
+      hasShareMoved(before.routing[i]?.[j] ?? 0, share, numOutcomes[i] ?? 0, tolerance),
+    ),
+  );
+}
+
+/** Whether a plan made for `before` should be made anew. */
+export function hasMoved(
+  before: SystemSpec,
+  measured: MeasuredSystem,
+  tolerance: Tolerance = MATERIAL,
+): boolean {
+  if (hasLoadMoved(before, measured, tolerance)) return true;
+  const { system: now } = measured;
+  const blur = Math.max(0, ...(now.jitter ?? [])) / 2;
+  if (Math.abs(before.overlapFactor - now.overlapFactor) > tolerance.overlap + blur) return true;
+  return now.stepMs.some((table, i) =>
+    haveTimesMoved(before.stepMs[i] ?? [], table, tolerance.stepMs + (now.jitter?.[i] ?? 0) / 2),
+  );
 }
 
 /** Over the rows of both tables. Large numbers of rows are seen rarely and known least: the mean counts, not the worst. */

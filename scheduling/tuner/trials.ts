@@ -85,6 +85,11 @@ export class Trials {
     return this.current.candidate;
   }
 
+  /** The candidate taken for the best: what runs in all windows but trials. */
+  get chosen(): Candidate {
+    return this.best.candidate;
+  }
+
   get isTrial(): boolean {
     return this.current !== this.best;
   }

@@ -1,11 +1,11 @@
 import type { ModelId } from '../../core/request.ts';
 import type { PlanSolver, SystemSpec } from '../planner/plan.ts';
 import type { PolicySpec } from '../create-policy.ts';
-import { hasMoved } from './moved.ts';
+import { hasLoadMoved, hasMoved } from './moved.ts';
 import { PlanCache, SolvedPlan } from './plan-cache.ts';
 import { SolveBudget } from './solve-budget.ts';
 import { SteadyCount } from './steady-count.ts';
-import { systemOf, type ModelReports } from './system-of.ts';
+import { systemOf, type MeasuredSystem, type ModelReports } from './system-of.ts';
 import type { Trials } from './trials.ts';
 
 export interface TunerOptions {
@@ -105,14 +105,22 @@ export class Tuner {
     const measured = systemOf(models, this.options.home, aliveMax);
     if (!measured || alive < 1) return;
     if (this.active && this.active.aliveMax >= aliveMax && !hasMoved(this.active.system, measured)) return;
-    const found = this.takeFresh() ?? this.cache.find(measured, aliveMax);
+    const fresh = this.takeFresh();
+    const found = fresh ?? this.cache.find(measured, aliveMax);
     if (found) {
+      const before = this.trials?.chosen.name;
       if (this.active) found.succeed(this.active);
       this.active = found;
+      if (fresh) this.budget.judged(this.trials?.chosen.name !== before);
       return;
     }
-    if (this.isSolving || !this.budget.isAllowed(nowMs)) return;
+    if (this.isSolving || !this.budget.isAllowed(nowMs, this.isUrgent(measured, aliveMax))) return;
     this.solve(measured.system, aliveMax);
+  }
+
+  private isUrgent(measured: MeasuredSystem, aliveMax: number): boolean {
+    const { active } = this;
+    return !active || active.aliveMax < aliveMax || hasLoadMoved(active.system, measured);
   }
 
   /** The plan that has just been solved: however the estimates have gone on meanwhile, it is newer than the one in use. */

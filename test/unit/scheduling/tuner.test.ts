@@ -197,6 +197,45 @@ describe('the tuner', () => {
     expect(ends.length).toBeLessThan(14);
   });
 
+  it('takes ever less while plans change nothing, but not where the load is another', () => {
+    const budget = new SolveBudget();
+    const ends: number[] = [];
+    for (let nowMs = 0; nowMs < 4_000_000; nowMs += 100) {
+      const isUrgent = nowMs >= 3_600_000;
+      if (!budget.isAllowed(nowMs, isUrgent)) continue;
+      nowMs += 2000;
+      budget.ended(nowMs, 2000, true);
+      budget.judged(ends.length === 0);
+      ends.push(nowMs);
+    }
+    const pauses = ends.slice(1).map((end, i) => Math.round((end - (ends[i] ?? 0)) / 10_000) * 10);
+    // Seconds: one plan of consequence, then 20, 40 … times the two that a plan takes; the last ones are urgent.
+    expect(pauses.slice(0, 7)).toEqual([10, 40, 80, 160, 320, 640, 640]);
+    expect(pauses.at(-1)).toBeLessThanOrEqual(50);
+  });
+
+  it('plans seldom where only step times wander, and at once where requests go other ways', () => {
+    const { solver, tick } = make();
+    for (let i = 0; i < 3; i += 1) tick(0.3);
+    solver.answer(1);
+    let numTicks = 0;
+    const wander = (seconds: number, p = 0.3): number => {
+      const { length } = solver.problems;
+      for (let i = 0; i < seconds * 10; i += 1) {
+        const before = solver.problems.length;
+        const homeMs = 6 * 1.1 ** Math.floor((numTicks += 1) / 100); // never the same again: no plan is remembered for it
+        tick(p, { models: [[home(p, { curve: [[1, homeMs]] })], [guest()]] });
+        if (solver.problems.length > before) solver.answer(1);
+      }
+      return solver.problems.length - length;
+    };
+    wander(600);
+    expect(wander(600)).toBeLessThan(4);
+    const { length } = solver.problems;
+    for (let i = 0; i < 30; i += 1) tick(0.6);
+    expect(solver.problems.length).toBe(length + 1);
+  });
+
   it('a load that shifts back and forth is planned once each', () => {
     const { solver, tuner, tick } = make();
     for (let round = 0; round < 6; round += 1) {
