@@ -43,9 +43,7 @@ export function hasLoadMoved(
   if (now.replicas?.some((count, i) => count !== before.replicas?.[i])) return true;
   if (now.maxNumSeqs?.some((rows, i) => rows !== before.maxNumSeqs?.[i])) return true;
   return now.routing.some((row, i) =>
-    row.some((share, j) =>
-      hasShareMoved(before.routing[i]?.[j] ?? 0, share, numOutcomes[i] ?? 0, tolerance),
-    ),
+    row.some((share, j) => hasShareMoved(before.routing[i]?.[j] ?? 0, share, numOutcomes[i] ?? 0, tolerance)),
   );
 }
 
