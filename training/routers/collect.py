@@ -28,11 +28,23 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def device(text: str) -> str:
+    """argparse type: where this machine's torch can put a tensor."""
+    try:
+        torch.empty(0, device=text)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).partition("\n")[0]
+        raise argparse.ArgumentTypeError(f'"{text}" is no device to be had here: {reason}') from error
+    return text
+
+
 def add_pair_options(parser: argparse.ArgumentParser) -> None:
     """The options by which `pair_of` loads both models."""
     parser.add_argument("--small", type=Path, required=True, help="checkpoint directory")
     parser.add_argument("--large", type=Path, required=True, help="checkpoint directory")
-    parser.add_argument("--device", default="cpu", help="where both models run, such as cuda (default: cpu)")
+    parser.add_argument(
+        "--device", type=device, default="cpu", help="where both models run, such as cuda (default: cpu)"
+    )
     parser.add_argument("--attention", default=GROUPED_ATTENTION, help="transformers' attn_implementation")
     parser.add_argument("--max-new-tokens", type=positive, default=MAX_NEW_TOKENS, help="longest answer")
     # Single-token products are too small to split: more threads mostly wait for each other.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -61,7 +62,8 @@ def fit(
 ) -> Fitted:
     """Minimises the mean of `losses(logits_of(batch), batch)`.
 
-    epoch: the training rows once, in random order. The network ends in the best state.
+    epoch: the training rows once, in random order. The network ends in the best state. Raises ValueError if no
+    epoch gave a finite held-out loss.
     """
     rng = random.Random(options.seed)
     torch.manual_seed(options.seed)
@@ -69,7 +71,7 @@ def fit(
         network.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay
     )
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, options.epochs * steps_per_epoch)
-    best, best_loss, best_state = 0, float("inf"), network.state_dict()
+    best, best_loss, best_state = 0, math.inf, network.state_dict()
     for number in range(1, options.epochs + 1):
         network.train()
         for batch in epoch(rng):
@@ -82,8 +84,14 @@ def fit(
         report(f"epoch {number}: held-out loss {held_out_loss:.5f}")
         if held_out_loss < best_loss:
             best, best_loss, best_state = number, held_out_loss, copy.deepcopy(network.state_dict())
-        if number - best >= options.patience:
+        # Neither weights nor rows become numbers again.
+        if number - best >= options.patience or math.isnan(held_out_loss):
             break
+    if best == 0:
+        raise ValueError(
+            f"none of {options.epochs} epochs gave a finite held-out loss: the rows hold values that are not finite, "
+            f"or the learning rate of {options.learning_rate:g} is too high"
+        )
     network.load_state_dict(best_state)
     network.eval()
     return Fitted(number, best, best_loss)

@@ -82,7 +82,7 @@ class _PairLane:
     def choose(self) -> Tensor:
         """The next token of every row; notes who wrote it."""
         sampled = self._argmax(self._small)
-        rows = StepRows(self._small.hidden, self._small.logits, sampled)
+        rows = StepRows(self._small.hidden, self._small.logits, sampled, self._pair.vocabulary)
         sent = self._signal.is_sent(self._signal.score(rows), self._thresholds)
         for answer, by_large in zip(self._answers, sent.tolist(), strict=True):
             if not answer.finished:

@@ -15,15 +15,19 @@ Sends = Literal["at_least", "above", "below"]
 
 @dataclass(frozen=True)
 class StepRows:
-    """One step of the small model: hidden [n, H] after the final norm, raw logits [n, V], sampled [n]."""
+    """One step of the small model: hidden [n, H] after the final norm, raw logits [n, V], sampled [n].
+
+    vocabulary: ids from here on are padding of the embedding; None = there are none.
+    """
 
     hidden: Tensor
     logits: Tensor
     sampled: Tensor
+    vocabulary: int | None = None
 
     def top(self, count: int) -> Tensor:
-        """The largest raw logits, descending, [n, count]."""
-        return self.logits.topk(count, dim=-1).values
+        """The largest raw logits, descending, [n, count]; padding has no place in the list, as at run time."""
+        return self.logits[:, : self.vocabulary].topk(count, dim=-1).values
 
 
 @dataclass(frozen=True)
@@ -51,4 +55,7 @@ class Signal:
 
 
 ENTROPY = Signal("entropy", lambda rows: normalised_entropy(rows.logits), "above")
-"""R-Stitch's signal, which needs no training; here the large model writes one token at a time."""
+"""R-Stitch's signal, which needs no training; here the large model writes one token at a time.
+
+Over all ids, padding included, as at run time.
+"""

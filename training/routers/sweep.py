@@ -59,7 +59,8 @@ def _kept(
     kept = [[RoutedAnswer() for _ in prompts] for _ in thresholds]
     for forced in teacher_force(pair.small, sequences, lengths, pair.vocabulary, top=1):
         index, draft = forced.index, sequences[forced.index][lengths[forced.index] :]
-        scores = signal.score(StepRows(forced.hidden, pair.small.logits(forced.hidden), forced.argmax))
+        logits = pair.small.logits(forced.hidden)
+        scores = signal.score(StepRows(forced.hidden, logits, forced.argmax, pair.vocabulary))
         for answers, threshold in zip(kept, thresholds, strict=True):
             sent = signal.is_sent(scores, threshold)
             written = torch.where(sent, large[index], forced.argmax).tolist()

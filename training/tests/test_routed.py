@@ -83,6 +83,22 @@ def test_a_sweep_over_drafts_equals_decoding_at_each_threshold(pair: Pair, promp
         assert answers == routed_answers(pair, prompts, SIGNAL, threshold, MAX_NEW)
 
 
+def test_padding_of_the_embedding_is_no_largest_logit(pair: Pair, prompts: list[list[int]]) -> None:
+    padded = replace(pair, vocabulary=300)
+    seen: list[StepRows] = []
+
+    def score(rows: StepRows) -> torch.Tensor:
+        seen.append(rows)
+        return SIGNAL.score(rows)
+
+    signal = replace(SIGNAL, score=score)
+    routed_answers(padded, prompts, signal, 0.5, MAX_NEW)
+    drafts = [[5, 6, 7]] * len(prompts)
+    swept_answers(padded, prompts, drafts, signal, [0.5], MAX_NEW)
+    assert all(torch.equal(rows.top(4), rows.logits[:, :300].topk(4).values) for rows in seen)
+    assert any(not torch.equal(rows.top(4), rows.logits.topk(4).values) for rows in seen)
+
+
 def test_extreme_thresholds_are_the_models_alone(pair: Pair, prompts: list[list[int]]) -> None:
     for model, threshold, share in ((pair.small, 1.1, 0.0), (pair.large, -1.0, 1.0)):
         routed = routed_answers(pair, prompts, SIGNAL, threshold, MAX_NEW)

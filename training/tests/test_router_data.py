@@ -50,6 +50,13 @@ def test_a_malformed_embedded_source_is_refused(source: str) -> None:
         training_questions(source)
 
 
+def test_a_device_that_is_not_there_is_refused_under_its_flag(capsys: pytest.CaptureFixture) -> None:
+    paths = ["--small", "models/small", "--large", "models/large", "--out", "nowhere"]
+    with pytest.raises(SystemExit, match="2"):
+        collect(["--algorithm", "r2r", "--problems", "embedded:1:1", *paths, "--device", "nope"])
+    assert re.search(r'error: argument --device: "nope" is no device .*: .*nope\n$', capsys.readouterr().err)
+
+
 def test_problem_files_give_texts_numbers_and_lines(tmp_path: Path) -> None:
     path = written(tmp_path, '{"question": "a", "answer": 4}', "", '{"question": "b", "solution": "so 5"}')
     first, second = read_questions(path)
