@@ -30,9 +30,9 @@ export class Arm {
     return variance > 0 ? (mean - 1) / Math.sqrt(variance) : Math.sign(mean - 1) * Infinity || 0;
   }
 
-  /** The most that it may be, as a share of the best one; infinite where nothing is known. */
-  get upperBound(): number {
-    return this.share.mean + 2 * Math.sqrt(this.share.variance);
+  /** Standard error of its share, given the variance of one window; for when there are too few windows for one of its own. */
+  errorBeside(numBestWindows: number, windowVariance: number): number {
+    return Math.sqrt(windowVariance * (1 / this.share.numValues + 1 / Math.max(1, numBestWindows)));
   }
 
   /** The other one is the best now: what was known of it beside this one is known of this one beside it. */

@@ -6,25 +6,30 @@ interface Budget {
   loss: number;
 }
 const TIMID: Budget = { time: 0.03, loss: 0.001 };
-/** Where the measurements contradict the prediction, finding out is worth more, … */
+/** Where the measurements contradict the prediction, finding out is worth more once the race is over. */
 const IN_DOUBT: Budget = { time: 0.03, loss: 0.004 };
-/** … much more at first, every other window until each has been seen, … */
-const FIRST_LOOK: Budget = { time: 0.6, loss: 0.02 };
-/** … until an arm has so many windows, or is clearly behind after some, … */
-const BOLD: Budget = { time: 0.3, loss: 0.02 };
-const BOLD_WINDOWS = 8;
-/** … and as much while one is measured better than the best, which costs nothing in all likelihood. */
-const PROMISING: Budget = { time: 0.6, loss: 0.02 };
-const MOST_PROMISING_WINDOWS = 100;
+
+/** A challenger may be better than the best as long as its mean and so many standard errors are above this. */
+const RACE_ERRORS = 2;
+const RACE_GAIN = 1.005;
+/** Windows after which it is as good as the best for all purposes. */
+const MOST_RACE_WINDOWS = 60;
 
 /** An arm with fewer windows costs what is predicted, one with more what is measured. */
 const KNOWN_WINDOWS = 3;
-const CLEARLY_BEHIND_ERRORS = 2;
 
-/** What has been spent so far, and on whom. */
-export interface TrialState {
+/** What is known of the arms beside each other. */
+export interface RaceState {
   arms: readonly Arm[];
   best: Arm;
+  /** Windows behind the best. */
+  numBestWindows: number;
+  /** Variance of one window, relative. */
+  noise: number;
+}
+
+/** And what has been spent so far. */
+export interface TrialState extends RaceState {
   elapsedMs: number;
   /** What the next trial will take. */
   trialMs: number;
@@ -33,18 +38,21 @@ export interface TrialState {
 
 /** The arm of the next window; undefined = the best goes on, since the others' budgets are used up. */
 export function nextTrial(state: TrialState): Arm | undefined {
-  const timidly = leastTried(affordable(state, state.isInDoubt ? IN_DOUBT : TIMID));
-  if (!state.isInDoubt) return timidly;
-  const first = affordable(state, FIRST_LOOK).filter(({ share }) => share.numValues < KNOWN_WINDOWS);
-  const unseen =
-    first.find(({ share }) => share.numValues === 0) ?? highest(first, ({ share }) => share.mean);
-  const unknown = leastTried(affordable(state, BOLD).filter(isUnknown));
-  return (
-    unseen ??
-    unknown ??
-    highest(affordable(state, PROMISING).filter(isPromising), ({ upperBound }) => upperBound) ??
-    timidly
-  );
+  if (!state.isInDoubt) return leastTried(affordable(state, TIMID));
+  return challengerOf(state) ?? leastTried(affordable(state, IN_DOUBT));
+}
+
+/**
+ * Whoever may yet turn out to be better than the best (the largest upper confidence bound); undefined when the race is over. What
+ * is far behind is left aside after a window or two, so a race costs little, however bad some of its arms are.
+ */
+export function challengerOf({ arms, best, noise, numBestWindows }: RaceState): Arm | undefined {
+  const others = arms.filter((arm) => arm !== best);
+  const unseen = others.find(({ share }) => share.numValues === 0);
+  if (unseen) return unseen;
+  const bound = (arm: Arm): number => arm.share.mean + RACE_ERRORS * arm.errorBeside(numBestWindows, noise);
+  const open = others.filter((arm) => arm.share.numValues < MOST_RACE_WINDOWS && bound(arm) > RACE_GAIN);
+  return highest(open, bound);
 }
 
 /** Part of the throughput that is lost while an arm runs. */
@@ -61,14 +69,6 @@ function affordable({ arms, best, elapsedMs, trialMs }: TrialState, { time, loss
   const budgetMs = (loss * elapsedMs) / Math.max(1, arms.length - 1);
   return arms.filter((arm) => arm !== best && lossShareOf(arm, best) * (arm.triedMs + trialMs) <= budgetMs);
 }
-
-/** Whether too little is known of an arm to leave it aside. */
-function isUnknown({ share, errorsAbove }: Arm): boolean {
-  if (share.numValues < KNOWN_WINDOWS) return true;
-  return share.numValues < BOLD_WINDOWS && errorsAbove > -CLEARLY_BEHIND_ERRORS;
-}
-
-const isPromising = ({ share }: Arm): boolean => share.mean > 1 && share.numValues < MOST_PROMISING_WINDOWS;
 
 const leastTried = (arms: readonly Arm[]): Arm | undefined =>
   [...arms].sort((a, b) => a.share.numValues - b.share.numValues)[0];

@@ -2,11 +2,12 @@ import type { Candidate } from '../planner/plan.ts';
 import { Arm, correctionOf, inherit, type Correction } from './arm.ts';
 import { chosenFrom } from './chosen.ts';
 import type { Rung } from './ladder.ts';
-import { nextTrial } from './next-trial.ts';
+import { challengerOf, nextTrial } from './next-trial.ts';
 import { RateMean } from './rate-mean.ts';
+import { WindowNoise } from './window-noise.ts';
 
 /** How long a window takes: as many tokens as make a rate, and time enough for many steps. */
-const WINDOW_TOKENS = 400;
+const WINDOW_TOKENS = 100;
 const LEAST_WINDOW_MS = 500;
 /** Share of a window that passes unmeasured after a change: what the one before left in the queues. */
 const SETTLE_SHARE = 0.25;
@@ -21,10 +22,11 @@ const DOUBT_WINDOWS = 4;
 /** Windows before an arm is preferred to the best one, and what the difference must be. */
 const LEAST_WINDOWS = 6;
 const LEAST_ERRORS = 2.5;
-const LEAST_ERRORS_IN_DOUBT = 2;
-/** In doubt, what is so much better needs fewer windows. */
-const OBVIOUS = { windows: 3, errors: 4 };
 const LEAST_GAIN = 0.005;
+/** The same in doubt: whoever is probably better goes first, and the race goes on. */
+const RACE = { windows: 3, errors: 1 };
+/** Windows of challengers in a row. */
+const RACE_RUN = 3;
 /** Weight of the newest window in what others are compared with, at least. */
 const LEVEL_WEIGHT = 0.25;
 
@@ -38,9 +40,10 @@ interface Window {
 /**
  * Corrects predictions by measurement, for one number of requests alive. Time is cut into windows; the best candidate runs in
  * almost all of them, now and then another one gets a window, which is compared with those just before: what grows or
- * drifts meanwhile hits both. What trials may cost is said in next-trial.ts. While the measured throughput is off the predicted
- * one by more than 5 %, trials are bold and include thresholds that nobody has predicted. Another candidate takes over when it is
- * measured better by 2.5 standard errors (2 in doubt) and 0.5 %, after six windows.
+ * drifts meanwhile hits both. What trials may cost is said in next-trial.ts. Another candidate takes over when it is measured
+ * better by 2.5 standard errors and 0.5 %, after six windows. While the measured throughput is off the predicted one by more
+ * than 5 %, candidates race, and with them thresholds that nobody has predicted: best-arm identification by upper confidence
+ * bounds, on rates relative to those of the best one.
  */
 export class Trials {
   private readonly arms: Arm[];
@@ -52,6 +55,11 @@ export class Trials {
   /** Rate of the best one of late, and since it is the best. */
   private level = 0;
   private rate = new RateMean();
+  private readonly noise = new WindowNoise();
+  /** Windows behind the best from when it was none. */
+  private bestBefore = 0;
+  /** Windows since the best one ran. */
+  private numAway = 0;
   private elapsedMs = 0;
   /** Of the plan before, until there are enough windows under this one. */
   private wasInDoubt = false;
@@ -133,7 +141,8 @@ export class Trials {
     this.book(lengthMs);
     const before = this.current;
     this.promote(this.isInDoubt());
-    this.current = before === this.best ? this.nextArm() : this.best;
+    this.numAway = before === this.best ? 0 : this.numAway + 1;
+    this.current = this.nextArm(before);
     this.open(nowMs, tokens, this.current === before ? 0 : SETTLE_SHARE);
   }
 
@@ -149,9 +158,14 @@ export class Trials {
 
   private observe(tokensPerSecond: number): void {
     if (this.isTrial) {
-      if (this.level > 0) this.current.share.observe(tokensPerSecond / this.level);
+      if (this.level <= 0) return;
+      const { share } = this.current;
+      const value = tokensPerSecond / this.level;
+      if (share.numValues > 0) this.noise.observe(value - share.mean, share.numValues);
+      share.observe(value);
       return;
     }
+    if (this.rate.numValues > 0) this.noise.observe(tokensPerSecond / this.level - 1, this.rate.numValues);
     this.rate.observe(tokensPerSecond);
     this.level += (tokensPerSecond - this.level) * Math.max(LEVEL_WEIGHT, 1 / this.rate.numValues);
   }
@@ -165,7 +179,7 @@ export class Trials {
   private promote(isInDoubt: boolean): void {
     let found: Arm | undefined;
     for (const arm of this.arms) {
-      const isBetter = arm !== this.best && isClearlyBetter(arm, isInDoubt);
+      const isBetter = arm !== this.best && (isInDoubt ? this.isAhead(arm) : isClearlyBetter(arm));
       if (isBetter && arm.share.mean > (found?.share.mean ?? 0)) found = arm;
     }
     if (!found) return;
@@ -173,17 +187,31 @@ export class Trials {
     for (const arm of this.arms) if (arm !== found) arm.rebase(found, arm === before);
     this.level *= found.share.mean;
     this.wasInDoubt = isInDoubt;
+    this.bestBefore = found.share.numValues;
     this.best = found;
     this.rate = new RateMean();
   }
 
-  private nextArm(): Arm {
+  private nextArm(before: Arm): Arm {
     if (this.rate.numValues < LEVEL_WINDOWS) return this.best;
     const isInDoubt = this.isInDoubt();
     if (isInDoubt) this.climb();
     const { arms, best, elapsedMs } = this;
+    const race = { arms, best, noise: this.noise.variance, numBestWindows: this.numBestWindows };
+    if (before !== best) return isInDoubt && this.numAway < RACE_RUN ? (challengerOf(race) ?? best) : best;
     const trialMs = this.windowMs * (1 + SETTLE_SHARE);
-    return nextTrial({ arms, best, elapsedMs, trialMs, isInDoubt }) ?? best;
+    return nextTrial({ ...race, elapsedMs, trialMs, isInDoubt }) ?? best;
+  }
+
+  private get numBestWindows(): number {
+    return this.bestBefore + this.rate.numValues;
+  }
+
+  /** Whether an arm leads the race, in all likelihood. */
+  private isAhead(arm: Arm): boolean {
+    const { mean, numValues } = arm.share;
+    if (mean <= 1 + LEAST_GAIN || numValues < RACE.windows) return false;
+    return mean - 1 > RACE.errors * arm.errorBeside(this.numBestWindows, this.noise.variance);
   }
 
   private climb(): void {
@@ -245,9 +273,6 @@ export class Trials {
   }
 }
 
-function isClearlyBetter({ share, errorsAbove }: Arm, isInDoubt: boolean): boolean {
-  const { numValues, mean } = share;
-  if (mean <= 1 + LEAST_GAIN) return false;
-  if (isInDoubt && numValues >= OBVIOUS.windows && errorsAbove >= OBVIOUS.errors) return true;
-  return numValues >= LEAST_WINDOWS && errorsAbove >= (isInDoubt ? LEAST_ERRORS_IN_DOUBT : LEAST_ERRORS);
+function isClearlyBetter({ share, errorsAbove }: Arm): boolean {
+  return share.mean > 1 + LEAST_GAIN && share.numValues >= LEAST_WINDOWS && errorsAbove >= LEAST_ERRORS;
 }
