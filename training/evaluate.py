@@ -4,7 +4,8 @@
         --test --route --out evaluation.json
     python -m training.evaluate --models models/small --seed 7 --count 200
 
---test takes the shipped test lists, for reported numbers only; --seed draws others to choose by.
+--test takes the shipped test lists, for reported numbers only; --seed draws others to choose by, whose numbers no
+test problem has.
 
 The first model given is the small one of the routed pair, the last the large one.
 """
@@ -21,9 +22,8 @@ from typing import Any
 import torch
 
 from training.checkpoint import load_model
-from training.generator import problem_list
 from training.problem import Problem, Split
-from training.problem_files import held_out_lists
+from training.problem_files import held_out_lists, problems_to_choose_by
 from training.scoring import (
     decode_and_score,
     divergence,
@@ -85,7 +85,7 @@ def evaluate_split(
 def problems_of(split: Split, seed: int | None, count: int) -> list[Problem]:
     """`count` problems drawn with the seed, or without one the first of the shipped test list."""
     if seed is not None:
-        return problem_list(count, split, seed)
+        return problems_to_choose_by(count, split, seed)
     return held_out_lists()["test" if split == "numbers" else "test-sentences"][:count]
 
 

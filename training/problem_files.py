@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from training.generator import problem_list
-from training.problem import Problem
+from training.problem import Problem, Split
 
 TEST_SEED = 20261
 VALIDATION_SEED = 20262
@@ -29,6 +29,15 @@ def held_out_lists() -> dict[str, list[Problem]]:
     sentences = problem_list(TEST_COUNT, "sentences", TEST_SEED, exclude=test)
     validation = problem_list(VALIDATION_COUNT, "numbers", VALIDATION_SEED, exclude=[*test, *sentences])
     return {"test": test, "test-sentences": sentences, "validation": validation}
+
+
+def problems_to_choose_by(count: int, split: Split, seed: int) -> list[Problem]:
+    """`count` problems of a held-out split, none with the (kind, numbers) of a shipped test problem.
+
+    The held-out numbers are few enough that a seed alone would draw many of them again.
+    """
+    lists = held_out_lists()
+    return problem_list(count, split, seed, exclude=[*lists["test"], *lists["test-sentences"]])
 
 
 def write_jsonl(path: Path, stem: str, problems: Iterable[Problem]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from training.generator import problem_list
 from training.problem import Problem
-from training.problem_files import held_out_lists
+from training.problem_files import problems_to_choose_by
 
 EMBEDDED = "embedded"
 
@@ -48,9 +48,7 @@ def validation_questions(source: str) -> list[Question]:
     if drawn is None:
         return read_questions(Path(source))
     count, seed = drawn
-    lists = held_out_lists()
-    tests = [*lists["test"], *lists["test-sentences"]]
-    return [_question(problem, source) for problem in problem_list(count, "numbers", seed, exclude=tests)]
+    return [_question(problem, source) for problem in problems_to_choose_by(count, "numbers", seed)]
 
 
 def _question(problem: Problem, source: str) -> Question:

@@ -8,6 +8,7 @@ from collections import Counter
 
 import pytest
 
+from training import evaluate
 from training.generator import TEST_WEIGHTS, draw, is_held_out, problem_list
 from training.kinds import KINDS
 from training.problem import SPLITS, Problem, Split
@@ -134,6 +135,15 @@ def test_shipped_lists_do_not_overlap() -> None:
     lists = held_out_lists()
     keys = [{(p.kind, p.numbers) for p in problems} for problems in lists.values()]
     assert sum(map(len, keys)) == len(set().union(*keys)) == 1000
+
+
+@pytest.mark.parametrize("split", ["numbers", "sentences"])
+def test_problems_drawn_to_choose_by_have_no_numbers_of_a_test_problem(split: Split) -> None:
+    lists = held_out_lists()
+    tested = {(p.kind, p.numbers) for p in [*lists["test"], *lists["test-sentences"]]}
+    drawn = evaluate.problems_of(split, 11, 200)
+    assert len(drawn) == 200
+    assert not tested & {(p.kind, p.numbers) for p in drawn}
 
 
 def test_every_kind_occurs_about_as_often_as_its_weight() -> None:
