@@ -23,13 +23,6 @@ export class Arm {
     return kindsOf(this.candidate.policies);
   }
 
-  /** By how many standard errors it is measured above the best one; 0 where that cannot be said. */
-  get errorsAbove(): number {
-    const { mean, variance } = this.share;
-    if (!Number.isFinite(variance)) return 0;
-    return variance > 0 ? (mean - 1) / Math.sqrt(variance) : Math.sign(mean - 1) * Infinity || 0;
-  }
-
   /** Standard error of its share, given the variance of one window; for when there are too few windows for one of its own. */
   errorBeside(numBestWindows: number, windowVariance: number): number {
     return Math.sqrt(windowVariance * (1 / this.share.numValues + 1 / Math.max(1, numBestWindows)));

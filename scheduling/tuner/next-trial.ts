@@ -9,11 +9,18 @@ const TIMID: Budget = { time: 0.03, loss: 0.001 };
 /** Where the measurements contradict the prediction, finding out is worth more once the race is over. */
 const IN_DOUBT: Budget = { time: 0.03, loss: 0.004 };
 
-/** A challenger may be better than the best as long as its mean and so many standard errors are above this. */
+/** A challenger may be better than the best as long as its mean and so many standard errors are above this: less is not worth finding. */
 const RACE_ERRORS = 2;
-const RACE_GAIN = 1.005;
+const RACE_GAIN = 1.01;
 /** Windows after which it is as good as the best for all purposes. */
-const MOST_RACE_WINDOWS = 60;
+const MOST_RACE_WINDOWS = 40;
+/** Windows of challengers in a row: where predictions are wrong, the best one is nobody special. */
+const RACE_RUN = 1;
+const RACE_RUN_IN_DOUBT = 3;
+
+/** Standard error of predictions beside each other, relative, while the best one's is confirmed, and while it is contradicted. */
+const PREDICTION_ERROR = 0.05;
+const PREDICTION_ERROR_IN_DOUBT = 0.5;
 
 /** An arm with fewer windows costs what is predicted, one with more what is measured. */
 const KNOWN_WINDOWS = 3;
@@ -26,6 +33,7 @@ export interface RaceState {
   numBestWindows: number;
   /** Variance of one window, relative. */
   noise: number;
+  isInDoubt: boolean;
 }
 
 /** And what has been spent so far. */
@@ -33,26 +41,46 @@ export interface TrialState extends RaceState {
   elapsedMs: number;
   /** What the next trial will take. */
   trialMs: number;
-  isInDoubt: boolean;
+  /** Windows since the best one ran. */
+  numAway: number;
 }
 
-/** The arm of the next window; undefined = the best goes on, since the others' budgets are used up. */
+/** The arm of the next window; undefined = the best one. */
 export function nextTrial(state: TrialState): Arm | undefined {
-  if (!state.isInDoubt) return leastTried(affordable(state, TIMID));
-  return challengerOf(state) ?? leastTried(affordable(state, IN_DOUBT));
+  const { isInDoubt, numAway } = state;
+  if (numAway >= (isInDoubt ? RACE_RUN_IN_DOUBT : RACE_RUN)) return undefined;
+  const challenger = challengerOf(state);
+  if (challenger || numAway > 0) return challenger;
+  return leastTried(affordable(state, isInDoubt ? IN_DOUBT : TIMID));
 }
 
 /**
  * Whoever may yet turn out to be better than the best (the largest upper confidence bound); undefined when the race is over. What
  * is far behind is left aside after a window or two, so a race costs little, however bad some of its arms are.
  */
-export function challengerOf({ arms, best, noise, numBestWindows }: RaceState): Arm | undefined {
-  const others = arms.filter((arm) => arm !== best);
-  const unseen = others.find(({ share }) => share.numValues === 0);
-  if (unseen) return unseen;
-  const bound = (arm: Arm): number => arm.share.mean + RACE_ERRORS * arm.errorBeside(numBestWindows, noise);
-  const open = others.filter((arm) => arm.share.numValues < MOST_RACE_WINDOWS && bound(arm) > RACE_GAIN);
+function challengerOf(state: RaceState): Arm | undefined {
+  const bound = (arm: Arm): number => {
+    const { mean, error } = shareOf(arm, state);
+    return mean + RACE_ERRORS * error;
+  };
+  const open = state.arms.filter(
+    (arm) => arm !== state.best && arm.share.numValues < MOST_RACE_WINDOWS && bound(arm) > RACE_GAIN,
+  );
   return highest(open, bound);
+}
+
+/** What an arm gives as a share of the best one, as far as prediction and measurement together tell, and its standard error. */
+export function shareOf(
+  arm: Arm,
+  { best, noise, numBestWindows, isInDoubt }: RaceState,
+): { mean: number; error: number } {
+  const isPredicted = !isInDoubt && arm.place === undefined && best.place === undefined;
+  const predicted = arm.candidate.tokensPerSecond / best.candidate.tokensPerSecond;
+  const certainty = (isPredicted ? PREDICTION_ERROR : PREDICTION_ERROR_IN_DOUBT) ** -2;
+  if (arm.share.numValues === 0) return { mean: predicted, error: certainty ** -0.5 };
+  const measured = arm.errorBeside(numBestWindows, noise) ** -2;
+  const mean = (predicted * certainty + arm.share.mean * measured) / (certainty + measured);
+  return { mean, error: (certainty + measured) ** -0.5 };
 }
 
 /** Part of the throughput that is lost while an arm runs. */

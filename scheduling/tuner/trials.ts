@@ -2,7 +2,7 @@ import type { Candidate } from '../planner/plan.ts';
 import { Arm, correctionOf, inherit, type Correction } from './arm.ts';
 import { chosenFrom } from './chosen.ts';
 import type { Rung } from './ladder.ts';
-import { challengerOf, nextTrial } from './next-trial.ts';
+import { nextTrial, shareOf, type RaceState } from './next-trial.ts';
 import { RateMean } from './rate-mean.ts';
 import { WindowNoise } from './window-noise.ts';
 
@@ -19,14 +19,10 @@ const DOUBT_ERRORS = 3;
 const LEVEL_WINDOWS = 2;
 const DOUBT_WINDOWS = 4;
 
-/** Windows before an arm is preferred to the best one, and what the difference must be. */
-const LEAST_WINDOWS = 6;
-const LEAST_ERRORS = 2.5;
+/** Windows before an arm is preferred to the best one, and by how much it must be ahead. */
+const LEAST_WINDOWS = 3;
+const LEAST_ERRORS = 1;
 const LEAST_GAIN = 0.005;
-/** The same in doubt: whoever is probably better goes first, and the race goes on. */
-const RACE = { windows: 3, errors: 1 };
-/** Windows of challengers in a row. */
-const RACE_RUN = 3;
 /** Weight of the newest window in what others are compared with, at least. */
 const LEVEL_WEIGHT = 0.25;
 
@@ -40,10 +36,9 @@ interface Window {
 /**
  * Corrects predictions by measurement, for one number of requests alive. Time is cut into windows; the best candidate runs in
  * almost all of them, now and then another one gets a window, which is compared with those just before: what grows or
- * drifts meanwhile hits both. What trials may cost is said in next-trial.ts. Another candidate takes over when it is measured
- * better by 2.5 standard errors and 0.5 %, after six windows. While the measured throughput is off the predicted one by more
- * than 5 %, candidates race, and with them thresholds that nobody has predicted: best-arm identification by upper confidence
- * bounds, on rates relative to those of the best one.
+ * drifts meanwhile hits both. Candidates race: best-arm identification by upper confidence bounds, on rates relative to those of
+ * the best one, with the predictions as a prior. While the measured throughput is off the predicted one by more than 5 %, the
+ * prior says little, and thresholds that nobody has predicted take part. After the race trials go on timidly, see next-trial.ts.
  */
 export class Trials {
   private readonly arms: Arm[];
@@ -142,7 +137,7 @@ export class Trials {
     const before = this.current;
     this.promote(this.isInDoubt());
     this.numAway = before === this.best ? 0 : this.numAway + 1;
-    this.current = this.nextArm(before);
+    this.current = this.nextArm();
     this.open(nowMs, tokens, this.current === before ? 0 : SETTLE_SHARE);
   }
 
@@ -175,14 +170,19 @@ export class Trials {
     if (this.isTrial) this.current.triedMs += lengthMs * (1 + SETTLE_SHARE);
   }
 
-  /** Whoever is measured clearly better becomes the best. */
+  /** Whoever is better in all likelihood becomes the best. */
   private promote(isInDoubt: boolean): void {
-    let found: Arm | undefined;
+    let found: { arm: Arm; mean: number } | undefined;
     for (const arm of this.arms) {
-      const isBetter = arm !== this.best && (isInDoubt ? this.isAhead(arm) : isClearlyBetter(arm));
-      if (isBetter && arm.share.mean > (found?.share.mean ?? 0)) found = arm;
+      if (arm === this.best || arm.share.numValues < LEAST_WINDOWS) continue;
+      const { mean, error } = shareOf(arm, this.race(isInDoubt));
+      const isAhead = mean > 1 + LEAST_GAIN && mean - 1 > LEAST_ERRORS * error;
+      if (isAhead && mean > (found?.mean ?? 0)) found = { arm, mean };
     }
-    if (!found) return;
+    if (found) this.prefer(found.arm, isInDoubt);
+  }
+
+  private prefer(found: Arm, isInDoubt: boolean): void {
     const before = this.best;
     for (const arm of this.arms) if (arm !== found) arm.rebase(found, arm === before);
     this.level *= found.share.mean;
@@ -192,26 +192,19 @@ export class Trials {
     this.rate = new RateMean();
   }
 
-  private nextArm(before: Arm): Arm {
+  private nextArm(): Arm {
     if (this.rate.numValues < LEVEL_WINDOWS) return this.best;
     const isInDoubt = this.isInDoubt();
     if (isInDoubt) this.climb();
-    const { arms, best, elapsedMs } = this;
-    const race = { arms, best, noise: this.noise.variance, numBestWindows: this.numBestWindows };
-    if (before !== best) return isInDoubt && this.numAway < RACE_RUN ? (challengerOf(race) ?? best) : best;
+    const { elapsedMs, numAway } = this;
     const trialMs = this.windowMs * (1 + SETTLE_SHARE);
-    return nextTrial({ ...race, elapsedMs, trialMs, isInDoubt }) ?? best;
+    return nextTrial({ ...this.race(isInDoubt), elapsedMs, trialMs, numAway }) ?? this.best;
   }
 
-  private get numBestWindows(): number {
-    return this.bestBefore + this.rate.numValues;
-  }
-
-  /** Whether an arm leads the race, in all likelihood. */
-  private isAhead(arm: Arm): boolean {
-    const { mean, numValues } = arm.share;
-    if (mean <= 1 + LEAST_GAIN || numValues < RACE.windows) return false;
-    return mean - 1 > RACE.errors * arm.errorBeside(this.numBestWindows, this.noise.variance);
+  private race(isInDoubt: boolean): RaceState {
+    const { arms, best } = this;
+    const numBestWindows = this.bestBefore + this.rate.numValues;
+    return { arms, best, noise: this.noise.variance, numBestWindows, isInDoubt };
   }
 
   private climb(): void {
@@ -271,8 +264,4 @@ export class Trials {
     if (like.includes(this.best)) return this.best;
     return like.sort((a, b) => b.share.numValues - a.share.numValues)[0];
   }
-}
-
-function isClearlyBetter({ share, errorsAbove }: Arm): boolean {
-  return share.mean > 1 + LEAST_GAIN && share.numValues >= LEAST_WINDOWS && errorsAbove >= LEAST_ERRORS;
 }
