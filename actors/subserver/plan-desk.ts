@@ -7,7 +7,7 @@ import type { PlanMessage, PlannedPolicy, PlanStep } from '../../transport/messa
 import type { SubserverContext } from './context.ts';
 
 /** The own routing must leave the plan's by this much before the plan is left: look-ahead is close to it anyway. */
-const LEFT: Tolerance = { routing: 0.3, deviations: 4, stepMs: Infinity, overlap: Infinity };
+const LEFT: Tolerance = { routing: 0.3, deviations: 4, stepMs: Infinity, overlap: Infinity, jitter: 0 };
 
 /** Changes that follow each other faster are told by the last of them. */
 const LOG_INTERVAL_MS = 1000;

@@ -3,7 +3,7 @@ import type { Candidate } from '../planner/plan.ts';
 import { RateMean } from './rate-mean.ts';
 
 /** Windows under another plan count as so many at most: its predictions were off in another way, perhaps. */
-const MOST_INHERITED = 12;
+const MOST_INHERITED = 24;
 
 /** A candidate with what was measured of it, as a share of what the best one gave just before: by how much it is off is 1 − mean. */
 export class Arm {
@@ -31,6 +31,10 @@ export class Arm {
   /** The other one is the best now: what was known of it beside this one is known of this one beside it. */
   rebase(best: Arm, isFormerBest: boolean): void {
     const { mean, variance, numValues } = best.share;
+    if (numValues === 0) {
+      this.share.set(0, Infinity, 0);
+      return;
+    }
     if (isFormerBest) {
       this.share.set(1 / mean, variance / mean ** 4, numValues);
       return;

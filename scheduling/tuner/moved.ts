@@ -7,14 +7,22 @@ export interface Tolerance {
   routing: number;
   /** The same in standard deviations of an estimate from as many rows: what noise does is no move. */
   deviations: number;
-  /** Of a step time, relative; half the jitter is added: what scatters is known less well. */
+  /** Of a step time, relative. */
   stepMs: number;
-  /** Of the overlap factor; half the jitter is added. */
+  /** Of the overlap factor. */
   overlap: number;
+  /** So much of the jitter is added to both: what scatters is known less well. */
+  jitter: number;
 }
 
 /** A new plan is asked for. */
-export const MATERIAL: Tolerance = { routing: 0.15, deviations: 2.5, stepMs: 0.05, overlap: 0.03 };
+export const MATERIAL: Tolerance = {
+  routing: 0.15,
+  deviations: 2.5,
+  stepMs: 0.05,
+  overlap: 0.03,
+  jitter: 0.5,
+};
 
 /** Rows that stand behind an estimate at most: it forgets. */
 const EFFECTIVE_OUTCOMES = 200;
@@ -55,10 +63,14 @@ export function hasMoved(
 ): boolean {
   if (hasLoadMoved(before, measured, tolerance)) return true;
   const { system: now } = measured;
-  const blur = Math.max(0, ...(now.jitter ?? [])) / 2;
+  const blur = tolerance.jitter * Math.max(0, ...(now.jitter ?? []));
   if (Math.abs(before.overlapFactor - now.overlapFactor) > tolerance.overlap + blur) return true;
   return now.stepMs.some((table, i) =>
-    haveTimesMoved(before.stepMs[i] ?? [], table, tolerance.stepMs + (now.jitter?.[i] ?? 0) / 2),
+    haveTimesMoved(
+      before.stepMs[i] ?? [],
+      table,
+      tolerance.stepMs + tolerance.jitter * (now.jitter?.[i] ?? 0),
+    ),
   );
 }
 

@@ -71,7 +71,7 @@ export class SolvedPlan {
 const MAX_PLANS = 16;
 
 /** A cached plan must fit better than the one in use has to: else the two would alternate. */
-const CLOSE: Tolerance = { routing: 0.12, deviations: 1, stepMs: 0.04, overlap: 0.025 };
+const CLOSE: Tolerance = { routing: 0.12, deviations: 1, stepMs: 0.04, overlap: 0.025, jitter: 0.25 };
 
 /** The newest plans, found by the system they were made for. */
 export class PlanCache {

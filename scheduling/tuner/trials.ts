@@ -23,6 +23,8 @@ const DOUBT_WINDOWS = 4;
 const LEAST_WINDOWS = 3;
 const LEAST_ERRORS = 1;
 const LEAST_GAIN = 0.005;
+/** As a share of the best. */
+const AS_GOOD = 0.99;
 /** Weight of the newest window in what others are compared with, at least. */
 const LEVEL_WEIGHT = 0.25;
 
@@ -80,6 +82,7 @@ export class Trials {
     this.ladder = ladder;
     if (before) this.inheritFrom(before);
     this.promote(this.wasInDoubt);
+    if (before) this.stayWith(before.best);
     this.current = this.best;
   }
 
@@ -236,6 +239,13 @@ export class Trials {
         arm === this.best || before.mostLike(arm) === likeBest ? undefined : before.correctionFor(arm);
       if (own) inherit(arm, this.best, own, ofBest);
     }
+  }
+
+  /** What ran until now goes on where another one is hardly better: each change begins with windows that tell nothing. */
+  private stayWith({ candidate }: Arm): void {
+    const same = this.arms.find((arm) => arm.candidate.name === candidate.name);
+    if (!same || same === this.best) return;
+    if (shareOf(same, this.race(this.wasInDoubt)).mean >= AS_GOOD) this.prefer(same, this.wasInDoubt);
   }
 
   private correctionFor(arm: Arm): Correction | undefined {

@@ -1,7 +1,8 @@
 import type { ModelId } from '../../core/request.ts';
 import type { PlanSolver, SystemSpec } from '../planner/plan.ts';
 import type { PolicySpec } from '../create-policy.ts';
-import { hasLoadMoved, hasMoved } from './moved.ts';
+import { Dwell } from './dwell.ts';
+import { hasLoadMoved, hasMoved, MATERIAL, type Tolerance } from './moved.ts';
 import { PlanCache, SolvedPlan } from './plan-cache.ts';
 import { SolveBudget } from './solve-budget.ts';
 import { SteadyCount } from './steady-count.ts';
@@ -43,6 +44,9 @@ export interface TunedStep {
 const HEADROOM = 1.25;
 /** And at least so far: whoever takes over the lead begins with the few requests that are heard at that moment. */
 const LEAST_TABLE = 8;
+/** For so long the load must be another one, or far from the former: hard passages of some answers are none. */
+const LASTING_MS = 150;
+const FAR: Tolerance = { ...MATERIAL, routing: 0.5, deviations: 4 };
 /** Requests alive that a table covers at most; beyond, its last entry serves. */
 const MAX_ALIVE = 512;
 
@@ -58,7 +62,10 @@ export class Tuner {
   private fresh: SolvedPlan | undefined;
   private isSolving = false;
   private readonly budget = new SolveBudget();
+  private readonly dwell = new Dwell();
   private nowMs = 0;
+  /** Since when the load has been another than the plan's. */
+  private movedMs: number | undefined;
   private readonly alive = new SteadyCount();
 
   constructor(options: TunerOptions) {
@@ -104,23 +111,39 @@ export class Tuner {
     const aliveMax = this.tableSize(alive);
     const measured = systemOf(models, this.options.home, aliveMax);
     if (!measured || alive < 1) return;
-    if (this.active && this.active.aliveMax >= aliveMax && !hasMoved(this.active.system, measured)) return;
-    const fresh = this.takeFresh();
-    const found = fresh ?? this.cache.find(measured, aliveMax);
-    if (found) {
-      const before = this.trials?.chosen.name;
-      if (this.active) found.succeed(this.active);
-      this.active = found;
-      if (fresh) this.budget.judged(this.trials?.chosen.name !== before);
+    if (this.active && this.active.aliveMax >= aliveMax && !hasMoved(this.active.system, measured)) {
+      this.movedMs = undefined;
       return;
     }
-    if (this.isSolving || !this.budget.isAllowed(nowMs, this.isUrgent(measured, aliveMax))) return;
-    this.solve(measured.system, aliveMax);
+    const isUrgent = this.isUrgent(measured, aliveMax);
+    if (isUrgent === undefined) return;
+    const fresh = this.takeFresh();
+    if (!fresh && !this.dwell.isOver(nowMs, isUrgent)) return;
+    const found = fresh ?? this.cache.find(measured, aliveMax);
+    if (found) this.adopt(found, fresh !== undefined, isUrgent);
+    else if (!this.isSolving && this.budget.isAllowed(nowMs, isUrgent)) this.solve(measured.system, aliveMax);
   }
 
-  private isUrgent(measured: MeasuredSystem, aliveMax: number): boolean {
-    const { active } = this;
-    return !active || active.aliveMax < aliveMax || hasLoadMoved(active.system, measured);
+  private adopt(found: SolvedPlan, isFresh: boolean, isUrgent: boolean): void {
+    const before = this.trials?.chosen.name;
+    if (this.active) found.succeed(this.active);
+    this.active = found;
+    this.movedMs = undefined;
+    this.dwell.begin(this.nowMs, isUrgent);
+    if (isFresh) this.budget.judged(this.trials?.chosen.name !== before);
+  }
+
+  /** Whether another load than before is there; undefined while that is too early to say. */
+  private isUrgent(measured: MeasuredSystem, aliveMax: number): boolean | undefined {
+    const { active, nowMs } = this;
+    if (!active || active.aliveMax < aliveMax) return true;
+    if (!hasLoadMoved(active.system, measured)) {
+      this.movedMs = undefined;
+      return false;
+    }
+    this.movedMs ??= nowMs;
+    const isCertain = nowMs - this.movedMs >= LASTING_MS || hasLoadMoved(active.system, measured, FAR);
+    return isCertain ? true : undefined;
   }
 
   /** The plan that has just been solved: however the estimates have gone on meanwhile, it is newer than the one in use. */

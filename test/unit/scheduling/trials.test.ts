@@ -182,6 +182,24 @@ describe('trials', () => {
     expect(new Trials(other, Infinity, known).running.name).toBe('look-ahead(0.7)');
   });
 
+  it('stay with what ran where the next plan prefers another one by a hair, measured or not', () => {
+    const before = new Trials([candidate('eager', 400, 'eager'), candidate('look-ahead', 398)]);
+    const next = new Trials(
+      [candidate('look-ahead', 402), candidate('eager', 401, 'eager')],
+      Infinity,
+      before,
+    );
+    expect(next.running.name).toBe('eager');
+    for (let k = 1; k < 40; k += 1) next.tick(k * 50, k * 20);
+    expect(next.measured).toBeCloseTo(400);
+    const far = new Trials(
+      [candidate('look-ahead', 420), candidate('eager', 401, 'eager')],
+      Infinity,
+      before,
+    );
+    expect(far.running.name).toBe('look-ahead');
+  });
+
   it('measure one of each kind before two of a kind, and eager and look-ahead always', () => {
     const kinds = new Set<string>();
     const names = new Set<string>();

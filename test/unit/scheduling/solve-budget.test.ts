@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { Dwell } from '../../../scheduling/tuner/dwell.ts';
+import { SolveBudget } from '../../../scheduling/tuner/solve-budget.ts';
+
+describe('when plans are made and changed', () => {
+  it('takes a twentieth of a core in the long run, and four plans at once where they are needed', () => {
+    const budget = new SolveBudget();
+    const ends: number[] = [];
+    for (let nowMs = 0; nowMs < 400_000; nowMs += 100) {
+      if (!budget.isAllowed(nowMs)) continue;
+      nowMs += 2000;
+      budget.ended(nowMs, 2000, true);
+      ends.push(nowMs);
+    }
+    expect(ends.slice(0, 4)).toEqual([2000, 8000, 14_000, 20_000]);
+    expect(ends.length).toBeGreaterThan(10);
+    expect(ends.length).toBeLessThan(14);
+  });
+
+  it('takes ever less while plans change nothing, but not where the load is another', () => {
+    const budget = new SolveBudget();
+    const ends: number[] = [];
+    for (let nowMs = 0; nowMs < 4_000_000; nowMs += 100) {
+      const isUrgent = nowMs >= 3_600_000;
+      if (!budget.isAllowed(nowMs, isUrgent)) continue;
+      nowMs += 2000;
+      budget.ended(nowMs, 2000, true);
+      budget.judged(ends.length === 0);
+      ends.push(nowMs);
+    }
+    const pauses = ends.slice(1).map((end, i) => Math.round((end - (ends[i] ?? 0)) / 10_000) * 10);
+    // Seconds: one plan of consequence, then 20, 40 … times the two that a plan takes; the last ones are urgent.
+    expect(pauses.slice(0, 7)).toEqual([10, 40, 80, 160, 320, 640, 640]);
+    expect(pauses.at(-1)).toBeLessThanOrEqual(50);
+  });
+
+  it('a plan stays for a second, the next for two, where only step times wander; another load ends that', () => {
+    const dwell = new Dwell();
+    const starts: number[] = [];
+    for (let nowMs = 0; nowMs < 200_000; nowMs += 100) {
+      if (!dwell.isOver(nowMs, false)) continue;
+      dwell.begin(nowMs, false);
+      starts.push(nowMs / 1000);
+    }
+    expect(starts.slice(0, 8)).toEqual([0, 1, 3, 7, 15, 31, 61, 91]);
+    expect(dwell.isOver(200_000, true)).toBe(true);
+    dwell.begin(200_000, true);
+    expect(dwell.isOver(200_900, false)).toBe(false);
+    expect(dwell.isOver(201_000, false)).toBe(true);
+  });
+});
