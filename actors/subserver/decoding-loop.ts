@@ -23,11 +23,12 @@ export class DecodingLoop {
   private occupiedSinceMs = 0;
   private othersBusyAtStartMs = 0;
   private isLookPending = false;
+  private isEndUntold = false;
   private isStopped = false;
   private hold: Timer | undefined;
   private onIdle: (() => void) | undefined;
 
-  /** @param onStepEnd told after each step, when its rows have been routed and before the next one is chosen */
+  /** @param onStepEnd told after each step, when its rows have been routed and the next one has begun if there is one */
   constructor(context: SubserverContext, onStepEnd: () => void) {
     this.context = context;
     this.onStepEnd = onStepEnd;
@@ -55,7 +56,15 @@ export class DecodingLoop {
       this.isLookPending = false;
       guarded(this.context.logger, 'choosing rows', () => this.look());
       this.context.outbox.flush();
+      this.tellEnd();
     }, rank);
+  }
+
+  /** Only now: what is not needed to start the next step must not delay it. */
+  private tellEnd(): void {
+    if (!this.isEndUntold) return;
+    this.isEndUntold = false;
+    guarded(this.context.logger, 'planning', this.onStepEnd);
   }
 
   /** No further steps. Resolves when the step in flight has ended. */
@@ -188,7 +197,7 @@ export class DecodingLoop {
     if (outcome.ok) this.measure(rows);
     // Those who hold for the end of this step decide in this instant too.
     this.announce(0, 0, ready.size > 0);
-    guarded(logger, 'planning', this.onStepEnd);
+    this.isEndUntold = true;
     this.onIdle?.();
     this.wake();
   }
