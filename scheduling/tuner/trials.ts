@@ -52,7 +52,7 @@ export class Trials {
   /** Rate of the best one of late, and since it is the best. */
   private level = 0;
   private rate = new RateMean();
-  private readonly noise = new WindowNoise();
+  private readonly noise: WindowNoise;
   /** Windows behind the best from when it was none. */
   private bestBefore = 0;
   /** Windows since the best one ran. */
@@ -80,6 +80,7 @@ export class Trials {
     if (!first) throw new Error('a plan has no candidates');
     this.best = this.current = first;
     this.ladder = ladder;
+    this.noise = before?.noise ?? new WindowNoise();
     if (before) this.inheritFrom(before);
     this.promote(this.wasInDoubt);
     if (before) this.stayWith(before.best);

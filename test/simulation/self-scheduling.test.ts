@@ -117,28 +117,24 @@ const start = (world: World): Promise<SelfScheduled> => new SelfScheduled(world)
 describe('a deployment that schedules itself', () => {
   it('measures, plans, and every replica follows; a shift of the routing is planned anew', async () => {
     const p = { now: 0.1 };
-    const followed: unknown = expect.stringMatching(/^(planned|trial)$/);
     const run = await start({ p, numRequests: 8, maxTokens: 900 });
     await run.sim.clock.runFor(3000);
     expect(run.problems.length).toBeGreaterThan(0);
     expect(shareOf(run.problems[0]?.system as SystemSpec)).toBeGreaterThan(0.03);
     expect(shareOf(run.problems[0]?.system as SystemSpec)).toBeLessThan(0.25);
     expect(run.problems[0]?.system.stepMs.map(([ms]) => ms)).toEqual([6, 16]);
-    expect(run.reports.get('1.r0')).toMatchObject({
-      policy: 'threshold(1)',
-      reason: followed,
-      threshold: 1,
-    });
-    expect(run.reports.get('2.r0')).toMatchObject({ alive: 8, threshold: expect.any(Number) });
+    const followed = /^(planned|trial)$/;
+    expect(run.reports.get('1.r0')).toMatchObject({ policy: 'threshold(1)', threshold: 1 });
+    expect(run.reports.get('1.r0')?.reason).toMatch(followed);
+    expect(run.reports.get('2.r0')?.alive).toBe(8);
+    expect(run.reports.get('2.r0')?.reason).toMatch(followed);
     const numBefore = run.problems.length;
     p.now = 0.6;
     await run.sim.clock.runFor(3000);
     expect(run.problems.length).toBeGreaterThan(numBefore);
     expect(shareOf(run.problems[run.problems.length - 1]?.system as SystemSpec)).toBeGreaterThan(0.45);
-    expect(run.reports.get('1.r0')).toMatchObject({
-      reason: followed,
-      estimates: { overlapFactor: 1 },
-    });
+    expect(run.reports.get('1.r0')?.reason).toMatch(followed);
+    expect(run.reports.get('1.r0')?.estimates?.overlapFactor).toBe(1);
     await run.finish();
   });
 
