@@ -9,6 +9,9 @@ import { WindowNoise } from './window-noise.ts';
 /** How long a window takes: as many tokens as make a rate, and time enough for many steps. */
 const WINDOW_TOKENS = 100;
 const LEAST_WINDOW_MS = 500;
+/** Lengths differ by this share of the usual one, evenly spread. */
+const WINDOW_SPREAD = 0.6;
+const GOLDEN_SECTION = (Math.sqrt(5) - 1) / 2;
 /** Share of a window that passes unmeasured after a change: what the one before left in the queues. */
 const SETTLE_SHARE = 0.25;
 
@@ -29,6 +32,7 @@ const AS_GOOD = 0.99;
 const LEVEL_WEIGHT = 0.25;
 
 interface Window {
+  leastMs: number;
   /** Before it has settled: when it may begin. */
   startMs: number;
   isSettled: boolean;
@@ -57,6 +61,7 @@ export class Trials {
   private bestBefore = 0;
   /** Windows since the best one ran. */
   private numAway = 0;
+  private numWindowsRun = 0;
   private elapsedMs = 0;
   /** Of the plan before, until there are enough windows under this one. */
   private wasInDoubt = false;
@@ -131,11 +136,12 @@ export class Trials {
     if (!window.isSettled) {
       if (nowMs < window.startMs) return;
       // From here, and not from when it should have begun: what was committed between the two would count, and its time not.
-      this.window = { startMs: nowMs, tokens, isSettled: true };
+      this.window = { ...window, startMs: nowMs, tokens, isSettled: true };
       return;
     }
     const lengthMs = nowMs - window.startMs;
-    if (lengthMs < this.windowMs) return;
+    if (lengthMs < window.leastMs) return;
+    this.numWindowsRun += 1;
     this.observe(((tokens - window.tokens) / lengthMs) * 1000);
     this.book(lengthMs);
     const before = this.current;
@@ -152,7 +158,10 @@ export class Trials {
 
   private open(nowMs: number, tokens: number, settleShare: number): void {
     const startMs = nowMs + settleShare * this.windowMs;
-    this.window = { startMs, isSettled: settleShare === 0, tokens };
+    // Of changing length: loads have rhythms of their own, and windows in step with one would compare its ups with its downs.
+    const spread = (this.numWindowsRun * GOLDEN_SECTION) % 1;
+    const leastMs = this.windowMs * (1 + WINDOW_SPREAD * (spread - 0.5));
+    this.window = { startMs, leastMs, isSettled: settleShare === 0, tokens };
   }
 
   private observe(tokensPerSecond: number): void {
