@@ -13,6 +13,7 @@ const SHARES: readonly (readonly [home: number, guests: number])[] = [
   [0, 1 / 2],
   [1 / 4, 1 / 2],
   [1 / 2, 1 / 2],
+  [3 / 4, 0],
 ];
 
 /**

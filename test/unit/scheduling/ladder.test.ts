@@ -25,7 +25,12 @@ describe('the ladder', () => {
       'threshold(1,4)',
       'threshold(2,4)',
       'threshold(4,4)',
+      'threshold(6,1)',
       'take-turns(4,1)',
+    ]);
+    expect(ladderOf(system(2), 2, 400).map(({ candidate: { name } }) => name)).toEqual([
+      'threshold(2,1)',
+      'take-turns(1,1)',
     ]);
     expect(ladderOf(system(2), 1, 400)).toEqual([]);
     expect(ladderOf(system(1), 8, 400)).toEqual([]);
