@@ -21,6 +21,8 @@ const RACE_RUN_IN_DOUBT = 3;
 /** Standard error of predictions beside each other, relative, while the best one's is confirmed, and while it is contradicted. */
 const PREDICTION_ERROR = 0.05;
 const PREDICTION_ERROR_IN_DOUBT = 0.5;
+/** What is expected of a rung of the ladder, beside the best prediction, while that is confirmed: to be worse, or it would be one. */
+const RUNG = { mean: 0.95, error: 0.06 };
 
 /** An arm with fewer windows costs what is predicted, one with more what is measured. */
 const KNOWN_WINDOWS = 3;
@@ -74,13 +76,18 @@ export function shareOf(
   arm: Arm,
   { best, noise, numBestWindows, isInDoubt }: RaceState,
 ): { mean: number; error: number } {
-  const isPredicted = !isInDoubt && arm.place === undefined && best.place === undefined;
-  const predicted = arm.candidate.tokensPerSecond / best.candidate.tokensPerSecond;
-  const certainty = (isPredicted ? PREDICTION_ERROR : PREDICTION_ERROR_IN_DOUBT) ** -2;
-  if (arm.share.numValues === 0) return { mean: predicted, error: certainty ** -0.5 };
+  const prior = priorOf(arm, best, isInDoubt);
+  const certainty = prior.error ** -2;
+  if (arm.share.numValues === 0) return prior;
   const measured = arm.errorBeside(numBestWindows, noise) ** -2;
-  const mean = (predicted * certainty + arm.share.mean * measured) / (certainty + measured);
+  const mean = (prior.mean * certainty + arm.share.mean * measured) / (certainty + measured);
   return { mean, error: (certainty + measured) ** -0.5 };
+}
+
+function priorOf(arm: Arm, best: Arm, isInDoubt: boolean): { mean: number; error: number } {
+  const mean = arm.candidate.tokensPerSecond / best.candidate.tokensPerSecond;
+  if (isInDoubt || best.place !== undefined) return { mean, error: PREDICTION_ERROR_IN_DOUBT };
+  return arm.place === undefined ? { mean, error: PREDICTION_ERROR } : RUNG;
 }
 
 /** Part of the throughput that is lost while an arm runs. */

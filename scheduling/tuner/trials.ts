@@ -43,13 +43,12 @@ interface Window {
  * Corrects predictions by measurement, for one number of requests alive. Time is cut into windows; the best candidate runs in
  * almost all of them, now and then another one gets a window, which is compared with those just before: what grows or
  * drifts meanwhile hits both. Candidates race: best-arm identification by upper confidence bounds, on rates relative to those of
- * the best one, with the predictions as a prior. While the measured throughput is off the predicted one by more than 5 %, the
- * prior says little, and thresholds that nobody has predicted take part. After the race trials go on timidly, see next-trial.ts.
+ * the best one, with the predictions as a prior. Thresholds that nobody has predicted take part: the model leaves things out. While
+ * the measured throughput is off the predicted one by more than 5 %, the prior says little. After the race trials go on timidly,
+ * see next-trial.ts.
  */
 export class Trials {
   private readonly arms: Arm[];
-  /** Joins the arms at the first doubt. */
-  private ladder: readonly Rung[];
   private best: Arm;
   private current: Arm;
   private window: Window | undefined;
@@ -71,7 +70,7 @@ export class Trials {
    * @param admissionP99Ms bound on the predicted delay: what exceeds it is not tried, however fast, unless all do
    * @param before trials of about as many requests under the plan before: by how much kinds of candidates are better or
    *   worse than predicted, beside each other, is known
-   * @param ladder what is measured besides where predictions are wrong
+   * @param ladder what is measured besides
    * @throws Error without candidates
    */
   constructor(
@@ -84,7 +83,9 @@ export class Trials {
     const [first] = this.arms;
     if (!first) throw new Error('a plan has no candidates');
     this.best = this.current = first;
-    this.ladder = ladder;
+    for (const { candidate, place } of ladder)
+      if (!this.arms.some((arm) => arm.candidate.name === candidate.name))
+        this.arms.push(new Arm(candidate, place));
     this.noise = before?.noise ?? new WindowNoise();
     if (before) this.inheritFrom(before);
     this.promote(this.wasInDoubt);
@@ -208,7 +209,6 @@ export class Trials {
   private nextArm(): Arm {
     if (this.rate.numValues < LEVEL_WINDOWS) return this.best;
     const isInDoubt = this.isInDoubt();
-    if (isInDoubt) this.climb();
     const { elapsedMs, numAway } = this;
     const trialMs = this.windowMs * (1 + SETTLE_SHARE);
     return nextTrial({ ...this.race(isInDoubt), elapsedMs, trialMs, numAway }) ?? this.best;
@@ -218,13 +218,6 @@ export class Trials {
     const { arms, best } = this;
     const numBestWindows = this.bestBefore + this.rate.numValues;
     return { arms, best, noise: this.noise.variance, numBestWindows, isInDoubt };
-  }
-
-  private climb(): void {
-    for (const { candidate, place } of this.ladder)
-      if (!this.arms.some((arm) => arm.candidate.name === candidate.name))
-        this.arms.push(new Arm(candidate, place));
-    this.ladder = [];
   }
 
   /** Whether the best one's measurement contradicts its prediction. */
@@ -238,7 +231,6 @@ export class Trials {
 
   private inheritFrom(before: Trials): void {
     this.wasInDoubt = before.isInDoubt();
-    if (this.wasInDoubt || before.arms.some(({ place }) => place !== undefined)) this.climb();
     const known = before.correctionFor(this.best);
     if (!known && this.wasInDoubt) this.best = this.bestKnown(before) ?? this.best;
     const ofBest = known ?? before.correctionFor(this.best);
