@@ -7,7 +7,9 @@ import type { PlanMessage, PlannedPolicy, PlanStep } from '../../transport/messa
 import type { SubserverContext } from './context.ts';
 
 /** The own routing must leave the plan's by this much before the plan is left: look-ahead is close to it anyway. */
-const LEFT: Tolerance = { routing: 0.3, deviations: 4, stepMs: Infinity, overlap: Infinity, jitter: 0 };
+const LEFT: Tolerance = { routing: 0.5, deviations: 6, stepMs: Infinity, overlap: Infinity, jitter: 0 };
+/** … for so long: a hard passage of one of two answers is over sooner. */
+const LEFT_FOR_MS = 100;
 
 /** Changes that follow each other faster are told by the last of them. */
 const LOG_INTERVAL_MS = 1000;
@@ -26,6 +28,7 @@ export class PlanDesk {
   private logged = '';
   private loggedWhy = '';
   private loggedMs = -Infinity;
+  private awaySinceMs: number | undefined;
   private readonly alive = new SteadyCount();
 
   constructor(context: SubserverContext) {
@@ -59,10 +62,12 @@ export class PlanDesk {
     const planned = this.newest?.routing[options.self - 1];
     if (!planned || !this.auto) return;
     const { numOutcomes } = estimator;
-    const isLeft = planned.some((share, j) =>
+    const isAway = planned.some((share, j) =>
       hasShareMoved(share, estimator.shareTo(j + 1), numOutcomes, LEFT),
     );
-    this.auto.outdate(isLeft);
+    const nowMs = this.context.clock.nowMs();
+    this.awaySinceMs = isAway ? (this.awaySinceMs ?? nowMs) : undefined;
+    this.auto.outdate(this.awaySinceMs !== undefined && nowMs - this.awaySinceMs >= LEFT_FOR_MS);
     this.logChange();
   }
 

@@ -46,7 +46,7 @@ const HEADROOM = 1.25;
 const LEAST_TABLE = 8;
 /** For so long the load must be another one, or far from the former: hard passages of some answers are none. */
 const LASTING_MS = 150;
-const FAR: Tolerance = { ...MATERIAL, routing: 0.5, deviations: 4 };
+const FAR: Tolerance = { ...MATERIAL, routing: 0.5, deviations: 6 };
 /** Requests alive that a table covers at most; beyond, its last entry serves. */
 const MAX_ALIVE = 512;
 
