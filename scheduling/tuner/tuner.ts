@@ -3,6 +3,7 @@ import type { PlanSolver, SystemSpec } from '../planner/plan.ts';
 import type { PolicySpec } from '../create-policy.ts';
 import { Dwell } from './dwell.ts';
 import { hasLoadMoved, hasMoved, MATERIAL, type Tolerance } from './moved.ts';
+import { Lasting } from './lasting.ts';
 import { PlanCache, SolvedPlan } from './plan-cache.ts';
 import { SolveBudget } from './solve-budget.ts';
 import { SteadyCount } from './steady-count.ts';
@@ -44,8 +45,7 @@ export interface TunedStep {
 const HEADROOM = 1.25;
 /** And at least so far: whoever takes over the lead begins with the few requests that are heard at that moment. */
 const LEAST_TABLE = 8;
-/** For so long the load must be another one, or far from the former: hard passages of some answers are none. */
-const LASTING_MS = 150;
+/** So far off a load counts as another one at once. */
 const FAR: Tolerance = { ...MATERIAL, routing: 0.5, deviations: 6 };
 /** Requests alive that a table covers at most; beyond, its last entry serves. */
 const MAX_ALIVE = 512;
@@ -64,8 +64,7 @@ export class Tuner {
   private readonly budget = new SolveBudget();
   private readonly dwell = new Dwell();
   private nowMs = 0;
-  /** Since when the load has been another than the plan's. */
-  private movedMs: number | undefined;
+  private readonly lasting = new Lasting();
   private readonly alive = new SteadyCount();
 
   constructor(options: TunerOptions) {
@@ -112,7 +111,7 @@ export class Tuner {
     const measured = systemOf(models, this.options.home, aliveMax);
     if (!measured || alive < 1) return;
     if (this.active && this.active.aliveMax >= aliveMax && !hasMoved(this.active.system, measured)) {
-      this.movedMs = undefined;
+      this.lasting.ended();
       return;
     }
     const isUrgent = this.isUrgent(measured, aliveMax);
@@ -128,7 +127,7 @@ export class Tuner {
     const before = this.trials?.chosen.name;
     if (this.active) found.succeed(this.active);
     this.active = found;
-    this.movedMs = undefined;
+    this.lasting.changed(this.nowMs, isUrgent);
     this.dwell.begin(this.nowMs, isUrgent);
     if (isFresh) this.budget.judged(this.trials?.chosen.name !== before);
   }
@@ -138,11 +137,10 @@ export class Tuner {
     const { active, nowMs } = this;
     if (!active || active.aliveMax < aliveMax) return true;
     if (!hasLoadMoved(active.system, measured)) {
-      this.movedMs = undefined;
+      this.lasting.ended();
       return false;
     }
-    this.movedMs ??= nowMs;
-    const isCertain = nowMs - this.movedMs >= LASTING_MS || hasLoadMoved(active.system, measured, FAR);
+    const isCertain = this.lasting.isLong(nowMs) || hasLoadMoved(active.system, measured, FAR);
     return isCertain ? true : undefined;
   }
 

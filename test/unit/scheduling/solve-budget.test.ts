@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Dwell } from '../../../scheduling/tuner/dwell.ts';
+import { Lasting } from '../../../scheduling/tuner/lasting.ts';
 import { SolveBudget } from '../../../scheduling/tuner/solve-budget.ts';
 
 describe('when plans are made and changed', () => {
@@ -47,5 +48,29 @@ describe('when plans are made and changed', () => {
     dwell.begin(200_000, true);
     expect(dwell.isOver(200_900, false)).toBe(false);
     expect(dwell.isOver(201_000, false)).toBe(true);
+  });
+
+  it('another load must last longer where plans for it did not last, and less long again where they do', () => {
+    const lasting = new Lasting();
+    let nowMs = 10_000;
+    /** Time until the load counts as another one. */
+    const needed = (): number => {
+      const startMs = nowMs;
+      while (!lasting.isLong(nowMs)) nowMs += 10;
+      return nowMs - startMs;
+    };
+    const lengths = Array.from({ length: 6 }, () => {
+      const length = needed();
+      lasting.changed(nowMs, true);
+      return length;
+    });
+    expect(lengths).toEqual([150, 150, 300, 600, 1200, 2400]);
+    nowMs += 3000;
+    expect(needed()).toBe(2400);
+    lasting.changed(nowMs, true);
+    expect(needed()).toBe(1200);
+    lasting.ended();
+    nowMs += 500;
+    expect(needed()).toBe(1200); // what was before does not count
   });
 });
