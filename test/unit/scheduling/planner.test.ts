@@ -9,7 +9,6 @@ import {
   type Plan,
   type SystemSpec,
 } from '../../../scheduling/planner/index.ts';
-import { Configured } from '../../../scheduling/planner/configured.ts';
 import { Evaluator } from '../../../scheduling/planner/evaluator.ts';
 import { aliveGrid, DEFAULT_EFFORT } from '../../../scheduling/planner/make-plan.ts';
 import { searchThresholds } from '../../../scheduling/planner/search-thresholds.ts';
@@ -118,7 +117,7 @@ describe('a plan', () => {
   it('that had to be fast, since step times scatter, is as good as one that took its time', () => {
     const system = { ...pair(0.35), jitter: [0.3, 0.3] };
     const { entries } = makePlan({ system, aliveMax: 4 });
-    const slow = new Evaluator(system, 4, new Configured(), { ...DEFAULT_EFFORT, tokens: 60_000 });
+    const slow = new Evaluator(system, 4, undefined, { ...DEFAULT_EFFORT, tokens: 60_000 });
     const valueOf = (candidate: Candidate | undefined): number =>
       slow.sampled(candidate?.policies ?? []).tokensPerSecond;
     const thorough = planEntry({ system, aliveMax: 4 }, 4);
