@@ -4,6 +4,7 @@ import { coarseQuantumMs } from './coarse-quantum.ts';
 import { measures } from './measures.ts';
 import { allThresholds, startingThresholds } from './starting-thresholds.ts';
 import { thresholdStarter } from './starter.ts';
+import { refuseTooLarge } from './refuse-too-large.ts';
 import { stationary, TOLERANCE } from './stationary.ts';
 import { ThresholdSearch, type Evaluate } from './threshold-search.ts';
 import { throughputOf, type Throughput } from './throughput.ts';
@@ -41,32 +42,34 @@ const TRY_ALL = 36;
  * The thresholds with the highest predicted throughput; among ties within 1e-4 those with the smallest sum. A pattern
  * search from several starts (see {@link startingThresholds}); large systems are searched first on a coarse grid of time.
  *
- * @throws TokenrailError `config_invalid` for a wrong specification; TooManyStatesError where the chain near the best is too
- *   large
+ * @throws TokenrailError `config_invalid` for a wrong specification; TooManyStatesError where the chain near the best has more
+ *   than `maxStates`
  */
-export function bestThresholds(spec: ChainSpec): BestThresholds {
+export function bestThresholds(spec: ChainSpec, limits: { maxStates?: number } = {}): BestThresholds {
+  const { maxStates = MAX_STATES } = limits;
   const complete = completeSpec(spec);
   const numModels = complete.stepMs.length;
   const { concurrency } = complete;
   const coarseMs = coarseQuantumMs(complete);
-  const fine = new ThresholdSearch(evaluator(complete, FINE), numModels, concurrency);
+  const fine = new ThresholdSearch(evaluator(complete, FINE, maxStates), numModels, concurrency);
   const all = allThresholds(numModels, concurrency, TRY_ALL);
   if (all) {
     for (const thresholds of all) fine.valueOf(thresholds);
   } else if (isSmall(complete) || coarseMs <= complete.quantumMs) {
     climbAll(fine, complete);
   } else {
+    refuseTooLarge(complete, (search) => climbAll(search, complete), maxStates);
     const spec = { ...complete, quantumMs: coarseMs };
-    const coarse = new ThresholdSearch(evaluator(spec, COARSE), numModels, concurrency);
+    const coarse = new ThresholdSearch(evaluator(spec, COARSE, maxStates), numModels, concurrency);
     climbAll(coarse, complete);
     const [best] = coarse.ranking();
     const least = (best?.value ?? 0) * (1 - coarseMargin(numModels));
-    if (!best || fine.valueOf(best.thresholds) === -Infinity) throw new TooManyStatesError(MAX_STATES);
+    if (!best || fine.valueOf(best.thresholds) === -Infinity) throw new TooManyStatesError(maxStates);
     const firstStep = Math.max(1, Math.floor(concurrency / 32));
     fine.climb(best.thresholds, firstStep, (thresholds) => coarse.valueOf(thresholds) > least);
   }
   const thresholds = smallestTie(fine);
-  return { thresholds, ...throughputOf(complete, thresholds) };
+  return { thresholds, ...throughputOf(complete, thresholds, { maxStates }) };
 }
 
 /** Climbs from the best few of the starts. */
@@ -89,11 +92,11 @@ function needsExact(spec: CompleteSpec): boolean {
 }
 
 /** Throughput, far more precise than a tie; −Infinity where the chain is too large. */
-function evaluator(spec: CompleteSpec, wanted: Precision): Evaluate {
+function evaluator(spec: CompleteSpec, wanted: Precision, maxStates: number): Evaluate {
   const { negligible, tolerance } = needsExact(spec) ? EXACT : wanted;
   return (thresholds) => {
     try {
-      const chain = buildChain(spec, thresholdStarter(spec, thresholds), MAX_STATES, negligible);
+      const chain = buildChain(spec, thresholdStarter(spec, thresholds), maxStates, negligible);
       return measures(spec, chain, stationary(chain, tolerance)).tokensPerSecond;
     } catch (error) {
       if (error instanceof TooManyStatesError) return -Infinity;

@@ -7,6 +7,12 @@ function tokensPerRow({ routing, commits }: CompleteSpec): number[] {
   return routing.map((row, i) => row.reduce((sum, p, j) => sum + p * (commits[i]?.[j] ?? 0), 0));
 }
 
+/** Tokens that a row of a step commits in the long run, on average over all models. */
+export function longRunTokens(spec: CompleteSpec): number {
+  const tokens = tokensPerRow(spec);
+  return longRunShares(spec.routing).reduce((sum, share, i) => sum + share * (tokens[i] ?? 0), 0);
+}
+
 /**
  * Nobody ever waits: N ÷ mean time of service per token, an upper bound in tokens per second. With step times by rows
  * the shortest counts. For two models N / (L0 + p L1).

@@ -84,3 +84,25 @@ export function buildChain(
     edgeProbability: edgeProbability.toArray(),
   };
 }
+
+/** Whether a chain has more than so many states, for less time and memory than it takes to build it. */
+export function hasMoreStates(
+  spec: CompleteSpec,
+  start: Starter,
+  numStates: number,
+  negligible = 0,
+): boolean {
+  const table = new StateTable(3 * spec.stepMs.length);
+  const epoch = new EpochStep(spec, negligible);
+  const state = initialState(spec);
+  start(state);
+  table.numberOf(state);
+  for (let s = 0; s < table.size && table.size <= numStates; s += 1) {
+    table.read(s, state);
+    epoch.expand(state, (next) => {
+      start(next);
+      table.numberOf(next);
+    });
+  }
+  return table.size > numStates;
+}
