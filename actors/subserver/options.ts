@@ -5,7 +5,7 @@ import type { RandomSource } from '../../core/random.ts';
 import type { ModelId } from '../../core/request.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Router } from '../../routers/router.ts';
-import type { PlanSolver, StartPolicy } from '../../scheduling/index.ts';
+import type { PlanSolver, PolicySpec, StartPolicy } from '../../scheduling/index.ts';
 import type { Bus } from '../../transport/bus.ts';
 import type { RecordOptions } from './step-tap.ts';
 
@@ -18,6 +18,11 @@ export interface SubserverOptions {
   configHash: string;
   /** When a step starts. */
   policy: StartPolicy;
+  /**
+   * The policies of all models as this replica's configuration has them, in the order of ids: whoever leads plans around
+   * those that are not `auto`. Default: as if all were.
+   */
+  policies?: readonly PolicySpec[];
   /** Tokens of one step at most, over all rows; longer prompts are fed in chunks. Default 512. */
   maxNumBatchedTokens?: number;
   /** Requests with state here at most, parked ones included; above it new ones are refused. Default 1024. */
@@ -60,7 +65,8 @@ export interface SubserverDeps {
   record?: RecordOptions;
 }
 
-export type CompleteOptions = Required<SubserverOptions>;
+export type CompleteOptions = Required<Omit<SubserverOptions, 'policies'>> &
+  Pick<SubserverOptions, 'policies'>;
 
 export function completeOptions(options: SubserverOptions): CompleteOptions {
   return {

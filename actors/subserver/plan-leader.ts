@@ -1,5 +1,5 @@
 import type { ModelId } from '../../core/request.ts';
-import { AutoPolicy, type PlanSolver } from '../../scheduling/index.ts';
+import { AutoPolicy, type PlanSolver, type PolicySpec } from '../../scheduling/index.ts';
 import type { ModelReports } from '../../scheduling/tuner/system-of.ts';
 import { Tuner } from '../../scheduling/tuner/tuner.ts';
 import type { LoadEstimates, PlanMessage } from '../../transport/messages.ts';
@@ -25,12 +25,12 @@ export class PlanLeader {
   constructor(context: SubserverContext, desk: PlanDesk, solver: PlanSolver) {
     this.context = context;
     this.desk = desk;
-    const { policy, deployment } = context.options;
+    const { policy, policies, deployment } = context.options;
     const limits = policy instanceof AutoPolicy ? policy.options : {};
     this.tuner = new Tuner({
       home: deployment.home,
-      solver,
       ...limits,
+      ...(policies === undefined ? { solver } : planningBeside(policies, solver)),
       onError: (error) => context.logger.warn({ err: error }, 'planning failed; looking ahead meanwhile'),
     });
   }
@@ -106,4 +106,19 @@ export class PlanLeader {
     outbox.post(subjects.beacon(modelName(model)), plan);
     outbox.flush();
   }
+}
+
+/** Plans for the models that have no policy of their own; the shortest delay that one asks for is asked of all. */
+function planningBeside(
+  own: readonly PolicySpec[],
+  solver: PlanSolver,
+): { solver: PlanSolver; admissionP99Ms: number | undefined } {
+  const bounds = own.flatMap(({ admissionP99Ms }) => (admissionP99Ms === undefined ? [] : [admissionP99Ms]));
+  return {
+    solver: {
+      solve: (problem, onDone) => solver.solve({ ...problem, own }, onDone),
+      close: () => solver.close(),
+    },
+    admissionP99Ms: bounds.length > 0 ? Math.min(...bounds) : undefined,
+  };
 }

@@ -39,7 +39,12 @@ function findModel(resolved: ResolvedConfig, name: string): ResolvedModel {
   throw new TokenrailError('config_invalid', `--model: "${name}" is not one of ${known}`, { param: 'model' });
 }
 
-function subserverOptions(resolved: ResolvedConfig, model: ResolvedModel, replica: string): SubserverOptions {
+/** What the configuration tells the subserver of a model. */
+export function subserverOptions(
+  resolved: ResolvedConfig,
+  model: ResolvedModel,
+  replica: string,
+): SubserverOptions {
   const { advanced } = resolved.config;
   return {
     deployment: resolved.deployment,
@@ -47,6 +52,7 @@ function subserverOptions(resolved: ResolvedConfig, model: ResolvedModel, replic
     replica,
     configHash: resolved.configHash,
     policy: createPolicy(model.policy),
+    policies: resolved.models.map(({ policy }) => policy),
     maxNumBatchedTokens: model.maxNumBatchedTokens,
     maxLiveRequests: advanced.maxLiveRequests,
     resendMs: advanced.resendMs,

@@ -1,8 +1,8 @@
 import type { PolicySpec } from '../create-policy.ts';
 import type { Evaluator } from './evaluator.ts';
-import { bestThresholds, bestTurns, search, TURNS_BELOW, type Hints } from './find-thresholds.ts';
+import { bestThresholds, bestTurns, largestAt, search, TURNS_BELOW, type Hints } from './find-thresholds.ts';
 import type { SystemSpec } from './plan.ts';
-import { proposal, type Proposal } from './proposal.ts';
+import { proposal, type Proposal, type ThresholdKind } from './proposal.ts';
 
 /** κ of the guests besides the default: holding more rarely pays where few requests come, more gladly where many do. */
 const GUEST_KAPPAS = [0.6, 0.7, 0.8, 1];
@@ -28,17 +28,26 @@ export function propose(
     policies: Array.from({ length: numModels }, () => ({ kind: 'eager' })),
   };
   if (numModels === 1 || evaluator.alive === 1) return [eager];
+  const named = (kind: ThresholdKind, rows: readonly number[]): Proposal =>
+    proposal(kind, rows, (model) => evaluator.configured.isFree(model));
   const thresholds = bestThresholds(system, evaluator, hints);
   hints.thresholds = thresholds;
   const rowsToTry = withFewerRows(thresholds, boundsDelay).filter((rows) => rows.some((count) => count > 1));
-  const found = [eager, ...rowsToTry.map((rows) => proposal('threshold', rows))];
-  found.push(...holds(system, evaluator, thresholds), lookAhead(system));
+  const found = [eager, ...rowsToTry.map((rows) => named('threshold', rows))];
+  for (const rows of holds(system, evaluator, thresholds)) found.push(named('threshold-hold', rows));
+  found.push(lookAhead(system));
   for (const kappa of GUEST_KAPPAS) found.push(lookAhead(system, kappa));
   if (system.overlapFactor < TURNS_BELOW) {
     hints.turns = bestTurns(system, evaluator, hints);
-    found.push(proposal('take-turns', hints.turns));
+    found.push(named('take-turns', hints.turns));
   }
-  return found.filter(({ name }, i) => found.findIndex((other) => other.name === name) === i);
+  return unlike(found, evaluator);
+}
+
+/** Without those that come to the same, beside the policies that models keep. */
+function unlike(found: readonly Proposal[], { configured }: Evaluator): Proposal[] {
+  const keys = found.map(({ policies }) => JSON.stringify(configured.settled(policies)));
+  return found.filter((_, i) => keys.indexOf(keys[i] ?? '') === i);
 }
 
 /** A bound on delays asks for candidates between eager and the best thresholds. */
@@ -48,10 +57,13 @@ function withFewerRows(thresholds: readonly number[], boundsDelay: boolean): (re
 }
 
 /** The home looks ahead; guests wait for about the best thresholds: with a hold one less or more may be better. */
-function holds(system: SystemSpec, evaluator: Evaluator, thresholds: readonly number[]): Proposal[] {
+function holds(
+  system: SystemSpec,
+  evaluator: Evaluator,
+  thresholds: readonly number[],
+): (readonly number[])[] {
   const home = system.home - 1;
   const guests = thresholds.map((rows, model) => (model === home ? 1 : rows));
-  const largest = system.stepMs.map((_, model) => (model === home ? 1 : evaluator.alive));
-  const found = search(system, 'threshold-hold', evaluator, [guests], largest);
-  return [proposal('threshold-hold', guests), proposal('threshold-hold', found)];
+  const largest = largestAt(system, evaluator).map((rows, model) => (model === home ? 1 : rows));
+  return [guests, search(system, 'threshold-hold', evaluator, [guests], largest)];
 }

@@ -1,4 +1,4 @@
-import { createPolicy, DEFAULT_MAX_WAIT_MS, type PolicySpec } from '../create-policy.ts';
+import { createPolicy, type PolicySpec } from '../create-policy.ts';
 import type { StartPolicy } from '../policy.ts';
 import { buildChain, TooManyStatesError } from '../throughput/build-chain.ts';
 import { completeSpec, type CompleteSpec } from '../throughput/chain-spec.ts';
@@ -6,6 +6,7 @@ import { policyStarter } from '../throughput/policy-starter.ts';
 import { quantumFor } from '../throughput/quantum.ts';
 import { samplePolicies, type SampleSpec } from '../throughput/sample.ts';
 import { solveChain } from '../throughput/throughput.ts';
+import type { Configured } from './configured.ts';
 import type { SystemSpec } from './plan.ts';
 
 /** How much work a plan may be. */
@@ -34,20 +35,20 @@ export class Evaluator {
   readonly isExactPossible: boolean;
   private readonly effort: PlanEffort;
   private readonly spec: CompleteSpec & SampleSpec;
-  private readonly maxWaitMs: number;
+  readonly configured: Configured;
 
   /** @throws TokenrailError `config_invalid` for a wrong system */
-  constructor(system: SystemSpec, alive: number, maxWaitMs: number | undefined, effort: PlanEffort) {
+  constructor(system: SystemSpec, alive: number, configured: Configured, effort: PlanEffort) {
     const { routing, commits, stepMs, overlapFactor, home, replicas = [], jitter = [], maxNumSeqs } = system;
     const quantumMs = quantumFor(stepMs, MAX_TICKS);
     const spec = { routing, commits, stepMs, overlapFactor, concurrency: alive, quantumMs };
     const complete = completeSpec(maxNumSeqs ? { ...spec, maxNumSeqs } : spec);
     this.spec = { ...complete, replicas, jitter, home };
     this.effort = effort;
-    this.maxWaitMs = maxWaitMs ?? DEFAULT_MAX_WAIT_MS;
+    this.configured = configured;
     const longestMs = Math.max(...stepMs.flat());
     const isSteady = jitter.every((deviation) => deviation <= EXACT_JITTER);
-    const hasCeiling = this.maxWaitMs < CEILING_STEPS * longestMs;
+    const hasCeiling = configured.leastCeilingMs(stepMs.length) < CEILING_STEPS * longestMs;
     this.isExactPossible = isSteady && !hasCeiling && replicas.every((count) => count === 1);
   }
 
@@ -85,8 +86,6 @@ export class Evaluator {
   }
 
   private make(policies: readonly PolicySpec[]): StartPolicy[] {
-    return policies.map((policy) =>
-      createPolicy(policy.kind === 'eager' ? policy : { ...policy, maxWaitMs: this.maxWaitMs }),
-    );
+    return this.configured.settled(policies).map((policy) => createPolicy(policy));
   }
 }

@@ -37,8 +37,7 @@ export function bestThresholds(system: SystemSpec, evaluator: Evaluator, hints: 
   const guess = guessThresholds(system, alive);
   const starts: (readonly number[])[] = [guess, ...(hints.thresholds ? [hints.thresholds] : [])];
   if (system.overlapFactor < TURNS_BELOW) starts.push(nonOverlapping(system, alive));
-  const largest = system.stepMs.map(() => alive);
-  return search(system, 'threshold', evaluator, starts, largest);
+  return search(system, 'threshold', evaluator, starts, largestAt(system, evaluator));
 }
 
 /** A better value by less than this is the same: of an exact value, and of one that a short sample gives. */
@@ -69,6 +68,10 @@ export function search(
   return searchThresholds({ evaluate: rough, starts, largest, gain: ROUGH_GAIN }).thresholds;
 }
 
+/** Models that keep a policy of their own are no part of a search. */
+export const largestAt = (system: SystemSpec, { configured, alive }: Evaluator): number[] =>
+  system.stepMs.map((_, model) => (configured.isFree(model) ? alive : 1));
+
 /** Σ (B − 1) < N over all replicas: somebody can always start. */
 function isFeasible(system: SystemSpec, thresholds: readonly number[], alive: number): boolean {
   const held = thresholds.reduce((sum, rows, model) => sum + (rows - 1) * replicasOf(system, model), 0);
@@ -88,6 +91,5 @@ export function bestTurns(system: SystemSpec, evaluator: Evaluator, hints: Hints
   const home = system.home - 1;
   const guess = system.stepMs.map((_, model) => (model === home ? Math.ceil(evaluator.alive / 3) : 1));
   const starts = [guess, ...(hints.turns ? [hints.turns] : [])];
-  const largest = system.stepMs.map(() => evaluator.alive);
-  return search(system, 'take-turns', evaluator, starts, largest);
+  return search(system, 'take-turns', evaluator, starts, largestAt(system, evaluator));
 }

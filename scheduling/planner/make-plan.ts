@@ -1,9 +1,10 @@
 import { modelError } from '../throughput/chain-spec.ts';
 import { propose } from './candidates.ts';
+import { Configured } from './configured.ts';
 import { Evaluator, type PlanEffort } from './evaluator.ts';
 import type { Hints } from './find-thresholds.ts';
 import type { Candidate, Plan, PlanEntry, PlanProblem } from './plan.ts';
-import { withCeiling, type Proposal } from './proposal.ts';
+import type { Proposal } from './proposal.ts';
 
 export const DEFAULT_EFFORT: PlanEffort = { maxStates: 12_000, tokens: 24_000, searchTokens: 4_000 };
 
@@ -31,9 +32,9 @@ const TIE = 1e-5;
  * @throws TokenrailError `config_invalid` for a wrong system
  */
 export function makePlan(problem: PlanProblem, effort: PlanEffort = DEFAULT_EFFORT): Plan {
-  const { system, aliveMax, maxWaitMs } = problem;
+  const { system, aliveMax } = problem;
   if (!Number.isInteger(aliveMax) || aliveMax < 1) throw modelError('aliveMax must be an integer ≥ 1');
-  const isExact = new Evaluator(system, 1, maxWaitMs, effort).isExactPossible;
+  const isExact = new Evaluator(system, 1, new Configured(problem), effort).isExactPossible;
   const share = isExact || problem.admissionP99Ms !== undefined ? 1 : SAMPLED_EFFORT;
   const { maxStates, tokens, searchTokens } = effort;
   const spent = { maxStates, tokens: share * tokens, searchTokens: share * searchTokens };
@@ -55,7 +56,7 @@ export function planEntry(
   effort: PlanEffort = DEFAULT_EFFORT,
   hints: Hints = {},
 ): PlanEntry {
-  const evaluator = new Evaluator(problem.system, alive, problem.maxWaitMs, effort);
+  const evaluator = new Evaluator(problem.system, alive, new Configured(problem), effort);
   const proposals = propose(problem.system, evaluator, hints, problem.admissionP99Ms !== undefined);
   return { alive, candidates: sorted(evaluate(evaluator, proposals, problem), problem.admissionP99Ms) };
 }
@@ -86,7 +87,7 @@ function evaluate(evaluator: Evaluator, proposals: readonly Proposal[], problem:
     const tokensPerSecond = exact[i] ?? scale * (sample?.tokensPerSecond ?? 0);
     const candidate = {
       name,
-      policies: withCeiling(policies, problem.maxWaitMs),
+      policies: evaluator.configured.settled(policies),
       tokensPerSecond,
       ...(exact[i] === undefined ? { isSampled: true as const } : {}),
     };

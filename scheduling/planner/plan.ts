@@ -29,6 +29,11 @@ export interface PlanProblem {
   admissionP99Ms?: number;
   /** The ceiling that the policies are given, in milliseconds; default 250. */
   maxWaitMs?: number;
+  /**
+   * The policies that the models have by configuration, in the order of ids. A model with `auto` does what the plan says, with
+   * a ceiling of its own; any other keeps its policy, and the plan is the best beside it. Default: all `auto`.
+   */
+  own?: readonly PolicySpec[];
 }
 
 /** One way to schedule the whole system, with what it is predicted to give. */

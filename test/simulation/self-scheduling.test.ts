@@ -1,123 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { uniform } from '../../core/random.ts';
-import type { RouterFactory } from '../../routers/router.ts';
-import {
-  InlineSolver,
-  type Plan,
-  type PlanProblem,
-  type PlanSolver,
-  type SystemSpec,
-} from '../../scheduling/planner/index.ts';
-import { decodeFrame, encodeFrame } from '../../transport/codec.ts';
-import type { Heartbeat, SchedulingReport } from '../../transport/messages.ts';
-import { hashTokens } from '../helpers/chain-engine.ts';
-import { sequentialAnswer, type OracleModel } from '../helpers/sequential-oracle.ts';
-import { greedy, SimDeployment, type SimDeploymentOptions } from '../helpers/sim-deployment.ts';
-
-/** Names the share it was asked for, and waits for two rows at guests. */
-function planFor({ system, aliveMax }: PlanProblem): Plan {
-  const share = shareOf(system).toFixed(1);
-  const policies = system.routing.map((_, i) => ({ kind: 'threshold' as const, threshold: i === 0 ? 1 : 2 }));
-  return {
-    entries: [{ alive: aliveMax, candidates: [{ name: `p=${share}`, policies, tokensPerSecond: 400 }] }],
-  };
-}
-const shareOf = ({ routing }: SystemSpec): number => routing[0]?.slice(1).reduce((sum, p) => sum + p, 0) ?? 0;
-
-interface World extends Partial<SimDeploymentOptions> {
-  /** Share of the home's rows that go to a guest. */
-  p: { now: number };
-  replicas?: readonly number[];
-  numRequests: number;
-  maxTokens: number;
-}
-
-/** Subservers that schedule themselves, with an ear for their heartbeats. */
-class SelfScheduled {
-  readonly problems: PlanProblem[] = [];
-  readonly reports = new Map<string, SchedulingReport>();
-  readonly sim: SimDeployment;
-  private readonly world: World;
-
-  constructor(world: World) {
-    this.world = world;
-    const { p, replicas = [1, 1], numRequests: _n, maxTokens: _m, ...rest } = world;
-    const drawn: RouterFactory = ({ self, home, models }) => ({
-      name: 'drawn',
-      needs: {},
-      onHandoff: self === home ? 'discard' : 'keep',
-      route: (rows) =>
-        rows.map(({ sampling, position }) => {
-          const draw = uniform({ seed: sampling.seed, position, model: self, purpose: 'route' });
-          if (self !== home) return home;
-          return draw < p.now && models.length > 1 ? 2 + Math.floor((draw / p.now) * (models.length - 1)) : 0;
-        }),
-    });
-    this.sim = new SimDeployment({
-      models: replicas.map((count, i) => ({
-        name: `m${i + 1}`,
-        model: (tokens) => ({ token: 1 + (hashTokens(tokens, i) % 900), entropy: 0 }),
-        replicas: count,
-        stepMs: () => 6 + 10 * i,
-        policySpec: { kind: 'auto', maxWaitMs: 100 },
-        options: { resendMs: 60, heartbeatMs: 50 },
-      })),
-      routers: [{ id: 'drawn', use: 'drawn', options: {} }],
-      factories: { drawn },
-      solver: (clock) =>
-        new InlineSolver(clock, (problem) => {
-          this.problems.push(problem);
-          return planFor(problem);
-        }),
-      ...rest,
-    });
-  }
-
-  async start(): Promise<this> {
-    const { sim, world } = this;
-    await sim.start({ retryMs: 100 });
-    sim.network.connect('ear').subscribe(sim.subjects.allHeartbeats(), ({ payload }) => {
-      for (const beat of decodeFrame(payload).messages.filter(
-        (one): one is Heartbeat => one.kind === 'heartbeat',
-      ))
-        if (beat.scheduling) this.reports.set(`${beat.model}.${beat.replica}`, beat.scheduling);
-    });
-    for (let i = 0; i < world.numRequests; i += 1) {
-      const init = sim.init(2, { sampling: { ...greedy, seed: i }, maxTokens: world.maxTokens });
-      sim.client.submit(`req-${i}`, [1 + i, 2], init);
-    }
-    return this;
-  }
-
-  async finish(): Promise<void> {
-    await this.sim.clock.runUntil(() => this.sim.client.numOpen === 0, 600_000);
-  }
-
-  /** Every answer is that of the plain loop, whatever scheduled it. */
-  verify(): void {
-    const oracle = new Map<number, OracleModel>();
-    for (const [id, routers] of this.sim.routers) {
-      const router = routers.get('drawn');
-      if (router)
-        oracle.set(id, {
-          model: (tokens) => ({ token: 1 + (hashTokens(tokens, id - 1) % 900), entropy: 0 }),
-          router,
-        });
-    }
-    for (let i = 0; i < this.world.numRequests; i += 1) {
-      const limits = { maxTokens: this.world.maxTokens, stopIds: [0] };
-      const expected = sequentialAnswer(oracle, 1, [1 + i, 2], { ...greedy, seed: i }, limits);
-      expect(this.sim.client.streams.get(`req-${i}`)?.ids).toEqual(expected.ids);
-    }
-  }
-}
-
-const start = (world: World): Promise<SelfScheduled> => new SelfScheduled(world).start();
+import type { PolicySpec } from '../../scheduling/index.ts';
+import { InlineSolver, type PlanSolver, type SystemSpec } from '../../scheduling/planner/index.ts';
+import { encodeFrame } from '../../transport/codec.ts';
+import { planFor, SelfScheduled, shareOf, startSelfScheduled } from '../helpers/self-scheduled.ts';
 
 describe('a deployment that schedules itself', () => {
   it('measures, plans, and every replica follows; a shift of the routing is planned anew', async () => {
     const p = { now: 0.1 };
-    const run = await start({ p, numRequests: 8, maxTokens: 900 });
+    const run = await startSelfScheduled({ p, numRequests: 8, maxTokens: 900 });
     await run.sim.clock.runFor(3000);
     expect(run.problems.length).toBeGreaterThan(0);
     expect(shareOf(run.problems[0]?.system as SystemSpec)).toBeGreaterThan(0.03);
@@ -138,8 +28,40 @@ describe('a deployment that schedules itself', () => {
     await run.finish();
   });
 
+  it.each<[string, PolicySpec[], number | undefined]>([
+    [
+      'a guest',
+      [
+        { kind: 'auto', admissionP99Ms: 40 },
+        { kind: 'threshold', threshold: 3 },
+      ],
+      40,
+    ],
+    ['the home', [{ kind: 'eager' }, { kind: 'auto', maxWaitMs: 90, admissionP99Ms: 30 }], 30],
+    [
+      'neither',
+      [
+        { kind: 'auto', admissionP99Ms: 40 },
+        { kind: 'auto', admissionP99Ms: 30 },
+      ],
+      30,
+    ],
+    ['neither, without a bound', [{ kind: 'auto' }, { kind: 'auto', maxWaitMs: 90 }], undefined],
+  ])('plans beside the policies that models keep: %s', async (_name, policies, bound) => {
+    const run = await startSelfScheduled({ p: { now: 0.4 }, policies, numRequests: 6, maxTokens: 200 });
+    await run.finish();
+    run.verify();
+    expect(run.problems[0]?.own).toEqual(policies);
+    expect(run.problems[0]?.admissionP99Ms).toBe(bound);
+    policies.forEach(({ kind }, i) => {
+      const reason = run.reports.get(`${i + 1}.r0`)?.reason;
+      if (kind === 'auto') expect(reason).toMatch(/^(planned|trial)$/);
+      else expect(reason).toBe('configured');
+    });
+  });
+
   it('takes the time of choosing and committing rows for a part of a step: no other one begins meanwhile', async () => {
-    const run = await start({ p: { now: 0.4 }, numRequests: 6, maxTokens: 60 });
+    const run = await startSelfScheduled({ p: { now: 0.4 }, numRequests: 6, maxTokens: 60 });
     const { clock } = run.sim;
     const nowMs = clock.nowMs.bind(clock);
     let spentMs = 0;
@@ -161,7 +83,7 @@ describe('a deployment that schedules itself', () => {
   it('with another leader when the leader dies', async () => {
     const solved: number[] = [];
     let numHomes = 0;
-    const run = await start({
+    const run = await startSelfScheduled({
       p: { now: 0.4 },
       replicas: [2, 1],
       numRequests: 12,
@@ -192,7 +114,7 @@ describe('a deployment that schedules itself', () => {
     ['lost from one model', (subject: string) => subject.includes('.beacon.m2'), { lossProbability: 1 }],
   ] as const) {
     it(`answers as ever where plans and beacons are ${name}`, async () => {
-      const run = await start({
+      const run = await startSelfScheduled({
         p: { now: 0.4 },
         numRequests: 6,
         maxTokens: 80,
@@ -205,7 +127,7 @@ describe('a deployment that schedules itself', () => {
 
   it('with one model, with three, with replicas', async () => {
     for (const replicas of [[1], [1, 1, 1], [2, 2]]) {
-      const run = await start({ p: { now: 0.3 }, replicas, numRequests: 8, maxTokens: 150 });
+      const run = await startSelfScheduled({ p: { now: 0.3 }, replicas, numRequests: 8, maxTokens: 150 });
       await run.finish();
       run.verify();
       expect(run.problems[0]?.system.replicas).toEqual(replicas);
@@ -213,7 +135,12 @@ describe('a deployment that schedules itself', () => {
   });
 
   it('plans that cannot be used are dropped: unknown policies, another number of models, not from the home', async () => {
-    const run = await start({ p: { now: 0.4 }, numRequests: 4, maxTokens: 60, solver: () => mute });
+    const run = await startSelfScheduled({
+      p: { now: 0.4 },
+      numRequests: 4,
+      maxTokens: 60,
+      solver: () => mute,
+    });
     const bus = run.sim.network.connect('stranger');
     const plan = (change: object, kind = 'threshold'): Uint8Array => {
       const policies = [1, 2].map(() => ({ kind, threshold: 2 }));
@@ -251,7 +178,12 @@ describe('a deployment that schedules itself', () => {
   });
 
   it('a leader that was started anew is followed, though its numbers begin again', async () => {
-    const run = await start({ p: { now: 0.4 }, numRequests: 4, maxTokens: 200, solver: () => mute });
+    const run = await startSelfScheduled({
+      p: { now: 0.4 },
+      numRequests: 4,
+      maxTokens: 200,
+      solver: () => mute,
+    });
     const bus = run.sim.network.connect('leader');
     const say = async (rows: number, share: number): Promise<number | undefined> => {
       const policies = [1, 2].map(() => ({ kind: 'threshold', threshold: rows }));
@@ -272,7 +204,7 @@ describe('a deployment that schedules itself', () => {
 
   it('a solver that never answers, or fails, costs nothing but the plan', async () => {
     for (const solver of [() => mute, () => failing]) {
-      const run = await start({ p: { now: 0.4 }, numRequests: 6, maxTokens: 100, solver });
+      const run = await startSelfScheduled({ p: { now: 0.4 }, numRequests: 6, maxTokens: 100, solver });
       await run.finish();
       run.verify();
       expect(run.reports.get('1.r0')).toMatchObject({ policy: 'look-ahead', reason: 'no plan' });

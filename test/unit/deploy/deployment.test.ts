@@ -3,6 +3,7 @@ import { resolveConfig } from '../../../deploy/config/deployment.ts';
 import type { ResolvedConfig } from '../../../deploy/config/deployment.ts';
 import { loadConfig } from '../../../deploy/config/load.ts';
 import { divideThreads } from '../../../deploy/config/threads.ts';
+import { subserverOptions } from '../../../deploy/roles/subserver.ts';
 
 const resolve = (flags: Record<string, string> = {}): ResolvedConfig => resolveConfig(loadConfig({ flags }));
 
@@ -31,6 +32,15 @@ describe('the deployment', () => {
     expect(deployment.home).toBe(2);
     expect(deployment.routers[0]).toEqual({ id: 'r-stitch', use: 'r-stitch', options: { threshold: 0.5 } });
     expect(deployment.routers[1]?.options).toEqual({});
+  });
+
+  test('tells every subserver what policies the others keep', () => {
+    const resolved = resolve({ models: 'a=x,b=y', policy: 'auto,max-wait-ms=40' });
+    const [home, guest] = resolved.models;
+    if (!home || !guest) throw new Error('two models');
+    const kept = { kind: 'threshold', threshold: 3 } as const;
+    const options = subserverOptions({ ...resolved, models: [home, { ...guest, policy: kept }] }, home, 'r');
+    expect(options.policies).toEqual([{ kind: 'auto', maxWaitMs: 40 }, kept]);
   });
 
   test('of one model offers no router that needs two', () => {

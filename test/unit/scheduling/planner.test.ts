@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { pair } from '../../../bench/policies/cases.ts';
-import { createPolicy } from '../../../scheduling/index.ts';
+import { createPolicy, type PolicySpec } from '../../../scheduling/index.ts';
 import {
   entryFor,
   makePlan,
@@ -9,6 +9,7 @@ import {
   type Plan,
   type SystemSpec,
 } from '../../../scheduling/planner/index.ts';
+import { Configured } from '../../../scheduling/planner/configured.ts';
 import { Evaluator } from '../../../scheduling/planner/evaluator.ts';
 import { aliveGrid, DEFAULT_EFFORT } from '../../../scheduling/planner/make-plan.ts';
 import { searchThresholds } from '../../../scheduling/planner/search-thresholds.ts';
@@ -114,10 +115,76 @@ describe('a plan', () => {
       for (const policy of policies) expect(policy.maxWaitMs).toBe(policy.kind === 'eager' ? undefined : 170);
   });
 
+  describe('beside a model that keeps its policy', () => {
+    const guestHas = (guest: PolicySpec): PolicySpec[] => [{ kind: 'auto' }, guest];
+    const best = (own: PolicySpec[], alive: number): Candidate | undefined =>
+      planEntry({ system: pair(0.35), aliveMax: alive, own }, alive).candidates[0];
+
+    it('has no candidate of another policy there, and values as the chain gives them', () => {
+      const kept: PolicySpec = { kind: 'threshold', threshold: [1, 1, 2], maxWaitMs: 300 };
+      const { candidates } = planEntry({ system: pair(0.35), aliveMax: 8, own: guestHas(kept) }, 8);
+      expect(candidates.length).toBeGreaterThan(2);
+      const { routing, commits, stepMs } = pair(0.35);
+      for (const { policies, tokensPerSecond } of candidates) {
+        expect(policies[1]).toEqual(kept);
+        const made = policies.map((policy) => createPolicy(policy));
+        const exact = throughputOfPolicies({ routing, commits, stepMs, concurrency: 8 }, made);
+        expect(tokensPerSecond).toBeCloseTo(exact.tokensPerSecond, 6);
+      }
+    });
+
+    it('is the best there is beside it, where the plan of free models is not', () => {
+      const kept: PolicySpec = { kind: 'take-turns', threshold: 1 };
+      const system = pair(0.35, [6, 27.9], 0.5);
+      const beside = (own?: PolicySpec[]): readonly PolicySpec[] =>
+        planEntry({ system, aliveMax: 8, ...(own ? { own } : {}) }, 8).candidates[0]?.policies ?? [];
+      const valueOf = (policies: readonly PolicySpec[]): number => {
+        const { routing, commits, stepMs, overlapFactor } = system;
+        const made = policies.map((policy) => createPolicy(policy));
+        return throughputOfPolicies({ routing, commits, stepMs, overlapFactor, concurrency: 8 }, made)
+          .tokensPerSecond;
+      };
+      const fixed = [kept, { kind: 'eager' }] as const;
+      const [, guest] = beside();
+      const planned = beside([kept, { kind: 'auto' }]);
+      expect(planned[0]).toEqual(kept);
+      expect(valueOf(planned)).toBeGreaterThanOrEqual(valueOf([kept, guest ?? kept]) * (1 - 1e-5));
+      expect(valueOf(planned)).toBeGreaterThanOrEqual(valueOf(fixed) * (1 - 1e-5));
+    });
+
+    it('does not choose twice what comes to the same, and names no number there', () => {
+      const { candidates } = planEntry(
+        { system: pair(0.35), aliveMax: 8, own: guestHas({ kind: 'eager' }) },
+        8,
+      );
+      const keys = candidates.map(({ policies }) => JSON.stringify(policies));
+      expect(new Set(keys).size).toBe(keys.length);
+      for (const { name } of candidates) expect(name).not.toMatch(/,\d+\)$/);
+      expect(best(guestHas({ kind: 'eager' }), 1)?.policies).toEqual([{ kind: 'eager' }, { kind: 'eager' }]);
+    });
+
+    it('each model has its own ceiling, and a short one makes the chain another system', () => {
+      const own = (homeMs: number): PolicySpec[] => [
+        { kind: 'auto', maxWaitMs: homeMs },
+        { kind: 'auto', maxWaitMs: 400 },
+      ];
+      const { candidates } = planEntry({ system: pair(0.35), aliveMax: 4, own: own(300), maxWaitMs: 170 }, 4);
+      for (const { policies, isSampled } of candidates) {
+        expect(isSampled).toBeUndefined();
+        expect(policies.map(({ kind, maxWaitMs }) => (kind === 'eager' ? 0 : maxWaitMs))).toEqual(
+          policies.map(({ kind }, i) => (kind === 'eager' ? 0 : i === 0 ? 300 : 400)),
+        );
+      }
+      const effort = { ...DEFAULT_EFFORT, tokens: 2000, searchTokens: 500 };
+      const short = planEntry({ system: pair(0.35), aliveMax: 4, own: own(50) }, 4, effort).candidates;
+      expect(short.every(({ isSampled }) => isSampled)).toBe(true);
+    });
+  });
+
   it('that had to be fast, since step times scatter, is as good as one that took its time', () => {
     const system = { ...pair(0.35), jitter: [0.3, 0.3] };
     const { entries } = makePlan({ system, aliveMax: 4 });
-    const slow = new Evaluator(system, 4, undefined, { ...DEFAULT_EFFORT, tokens: 60_000 });
+    const slow = new Evaluator(system, 4, new Configured(), { ...DEFAULT_EFFORT, tokens: 60_000 });
     const valueOf = (candidate: Candidate | undefined): number =>
       slow.sampled(candidate?.policies ?? []).tokensPerSecond;
     const thorough = planEntry({ system, aliveMax: 4 }, 4);
