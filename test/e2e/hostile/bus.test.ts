@@ -173,7 +173,7 @@ test('everything said twice, and everything said again after the end, changes no
   });
   expect(await Promise.all([askPlain(), askPlain(), askPlain()])).toEqual([expected, expected, expected]);
   mirror.unsubscribe();
-  expect(record.length).toBeGreaterThan(100);
+  expect(record.length).toBeGreaterThan(30);
   for (const { subject, data, reply } of record.reverse())
     bus.publish(subject, data, reply === undefined ? {} : { reply });
   await bus.flush();
