@@ -171,9 +171,11 @@ test('everything said twice, and everything said again after the end, changes no
       bus.publish(subject, data, { headers: mark, ...(reply === undefined ? {} : { reply }) });
     },
   });
-  expect(await Promise.all([askPlain(), askPlain(), askPlain()])).toEqual([expected, expected, expected]);
+  // Six at a time: how many messages there are depends on how steps batch them.
+  const answers = await Promise.all(Array.from({ length: 6 }, () => askPlain()));
+  expect(answers).toEqual(answers.map(() => expected));
   mirror.unsubscribe();
-  expect(record.length).toBeGreaterThan(30);
+  expect(record.length).toBeGreaterThan(100);
   for (const { subject, data, reply } of record.reverse())
     bus.publish(subject, data, reply === undefined ? {} : { reply });
   await bus.flush();
