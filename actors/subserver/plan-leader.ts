@@ -29,8 +29,9 @@ export class PlanLeader {
     const limits = policy instanceof AutoPolicy ? policy.options : {};
     this.tuner = new Tuner({
       home: deployment.home,
+      solver,
       ...limits,
-      ...(policies === undefined ? { solver } : planningBeside(policies, solver)),
+      ...(policies === undefined ? {} : { own: policies, admissionP99Ms: smallestBound(policies) }),
       onError: (error) => context.logger.warn({ err: error }, 'planning failed; looking ahead meanwhile'),
     });
   }
@@ -108,17 +109,8 @@ export class PlanLeader {
   }
 }
 
-/** Plans for the models that have no policy of their own; the shortest delay that one asks for is asked of all. */
-function planningBeside(
-  own: readonly PolicySpec[],
-  solver: PlanSolver,
-): { solver: PlanSolver; admissionP99Ms: number | undefined } {
+/** The shortest delay that a model asks for is asked of all; undefined where none does. */
+function smallestBound(own: readonly PolicySpec[]): number | undefined {
   const bounds = own.flatMap(({ admissionP99Ms }) => (admissionP99Ms === undefined ? [] : [admissionP99Ms]));
-  return {
-    solver: {
-      solve: (problem, onDone) => solver.solve({ ...problem, own }, onDone),
-      close: () => solver.close(),
-    },
-    admissionP99Ms: bounds.length > 0 ? Math.min(...bounds) : undefined,
-  };
+  return bounds.length > 0 ? Math.min(...bounds) : undefined;
 }

@@ -32,6 +32,7 @@ const AS_GOOD = 0.99;
 const LEVEL_WEIGHT = 0.25;
 
 interface Window {
+  /** How long it takes once it has settled; the first look after that ends it. */
   leastMs: number;
   /** Before it has settled: when it may begin. */
   startMs: number;
@@ -186,10 +187,11 @@ export class Trials {
 
   /** Whoever is better in all likelihood becomes the best. */
   private promote(isInDoubt: boolean): void {
+    const race = this.race(isInDoubt);
     let found: { arm: Arm; mean: number } | undefined;
     for (const arm of this.arms) {
       if (arm === this.best || arm.share.numValues < LEAST_WINDOWS) continue;
-      const { mean, error } = shareOf(arm, this.race(isInDoubt));
+      const { mean, error } = shareOf(arm, race);
       const isAhead = mean > 1 + LEAST_GAIN && mean - 1 > LEAST_ERRORS * error;
       if (isAhead && mean > (found?.mean ?? 0)) found = { arm, mean };
     }

@@ -1,5 +1,5 @@
 import type { ModelId } from '../../core/request.ts';
-import type { PlanSolver, SystemSpec } from '../planner/plan.ts';
+import type { PlanProblem, PlanSolver, SystemSpec } from '../planner/plan.ts';
 import type { PolicySpec } from '../create-policy.ts';
 import { Dwell } from './dwell.ts';
 import { hasLoadMoved, hasMoved, MATERIAL, type Tolerance } from './moved.ts';
@@ -16,6 +16,7 @@ export interface TunerOptions {
   /** As in a PlanProblem. */
   admissionP99Ms?: number | undefined;
   maxWaitMs?: number | undefined;
+  own?: PlanProblem['own'];
   /** Told of solves that failed. */
   onError: (error: Error) => void;
 }
@@ -160,14 +161,14 @@ export class Tuner {
   }
 
   private solve(system: SystemSpec, aliveMax: number): void {
-    const { solver, admissionP99Ms, maxWaitMs, onError } = this.options;
+    const { solver, admissionP99Ms, maxWaitMs, own, onError } = this.options;
     this.isSolving = true;
     const limits = {
       ...(admissionP99Ms === undefined ? {} : { admissionP99Ms }),
       ...(maxWaitMs === undefined ? {} : { maxWaitMs }),
     };
     const startedMs = this.nowMs;
-    solver.solve({ system, aliveMax, ...limits }, (outcome) => {
+    solver.solve({ system, aliveMax, ...limits, ...(own ? { own } : {}) }, (outcome) => {
       this.isSolving = false;
       const tookMs = outcome.ok ? outcome.seconds * 1000 : this.nowMs - startedMs;
       this.budget.ended(this.nowMs, tookMs, outcome.ok);
