@@ -10,6 +10,9 @@ import { HomeSide } from './home-side.ts';
 import type { LiveRequest } from './live-request.ts';
 import { postVoid } from './refusal.ts';
 
+/** After an outage everybody comes back, one after the other: so long nobody who is not there yet counts as gone. */
+const RETURNING_MS = 1000;
+
 /**
  * Loop 3, home ↔ guests. Messages come at any time, doubled, late or out of order; (term, hop) and the lengths
  * they carry decide what they still mean. They never wait for a step, and a step never waits for them.
@@ -18,9 +21,13 @@ export class InterModelLoop {
   private readonly home: HomeSide;
   private readonly guest: GuestSide;
   private readonly context: SubserverContext;
+  private reconnectedMs = -Infinity;
 
   constructor(context: SubserverContext, isServing: () => boolean) {
     this.context = context;
+    context.outbox.onReconnect(() => {
+      this.reconnectedMs = context.clock.nowMs();
+    });
     this.home = new HomeSide(context);
     this.guest = new GuestSide(context, isServing);
   }
@@ -89,6 +96,8 @@ export class InterModelLoop {
 
   /** Nobody listens at a destination any more (the broker's 503). */
   peerGone(model: number, replica: string | undefined): void {
+    // What was sent to it is repeated, as after any loss.
+    if (this.context.clock.nowMs() - this.reconnectedMs < RETURNING_MS) return;
     this.context.counters.add('peers_lost');
     if (replica !== undefined) this.context.beacons.forget(model, replica);
     for (const request of [...this.context.table.values()]) {

@@ -38,6 +38,13 @@ export class Outbox {
     return this.bus.status === 'connected';
   }
 
+  /** Calls `listener` whenever an outage is over. */
+  onReconnect(listener: () => void): void {
+    this.bus.onStatus((status) => {
+      if (status === 'connected') listener();
+    });
+  }
+
   post(subject: string, message: Message, reply?: string): void {
     const key = reply === undefined ? subject : `${subject} ${reply}`;
     const parcel = this.parcels.get(key);
