@@ -8,7 +8,6 @@ import { sendError } from './send-error.ts';
 
 /** What Fastify's own refusals are called here. */
 const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The body is too large.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     'unsupported_media_type',
     'The body must be JSON (content-type: application/json).',
@@ -18,10 +17,14 @@ const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
   FST_ERR_MAX_PARAM_LENGTH: ['route_not_found', 'The path is too long.'],
 };
 
-/** Any thrown value as one of our errors. */
-export function asTokenrailError(thrown: unknown): TokenrailError {
+/** Any thrown value as one of our errors. `bodyLimitBytes` is told to whoever sent more. */
+export function asTokenrailError(thrown: unknown, bodyLimitBytes: number): TokenrailError {
   if (thrown instanceof TokenrailError) return thrown;
   const { code, statusCode } = thrown as Partial<FastifyError>;
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    const message = `The body may have ${bodyLimitBytes} bytes (advanced.max-body-bytes), this one has more.`;
+    return new TokenrailError('payload_too_large', message, { cause: thrown });
+  }
   const known = typeof code === 'string' ? CODES[code] : undefined;
   if (known !== undefined) return new TokenrailError(known[0], known[1], { cause: thrown });
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
@@ -33,12 +36,13 @@ export function asTokenrailError(thrown: unknown): TokenrailError {
 export interface ErrorHandlerOptions {
   logger: Logger;
   retryAfterSeconds: number;
+  bodyLimitBytes: number;
 }
 
 /** JSON errors everywhere: thrown ones, unknown paths, wrong methods. */
 export function installErrorHandlers(app: FastifyInstance, options: ErrorHandlerOptions): void {
   const answer = (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const error = asTokenrailError(thrown);
+    const error = asTokenrailError(thrown, options.bodyLimitBytes);
     if (error.code === 'internal')
       options.logger.error({ err: error.cause ?? error, url: request.url }, 'a request failed');
     sendError(reply, error, options.retryAfterSeconds);

@@ -23,15 +23,16 @@ const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
 /** A Fastify server with everything that is the same on every path; routes are added by the caller. */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
-  const { logger, retryAfterSeconds } = options;
+  const { logger, retryAfterSeconds, bodyLimitBytes } = options;
   const app = fastify({
     logger: false,
-    bodyLimit: options.bodyLimitBytes,
+    bodyLimit: bodyLimitBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: 16_384 },
-    frameworkErrors: (error, _request, reply) => sendError(reply, asTokenrailError(error), retryAfterSeconds),
+    frameworkErrors: (error, _request, reply) =>
+      sendError(reply, asTokenrailError(error, bodyLimitBytes), retryAfterSeconds),
     clientErrorHandler: answerClientError,
   });
   const keys = new KeyCheck(options.apiKeys);
@@ -48,7 +49,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     return done();
   });
   installBodyParser(app);
-  installErrorHandlers(app, { logger, retryAfterSeconds });
+  installErrorHandlers(app, { logger, retryAfterSeconds, bodyLimitBytes });
   return app;
 }
 

@@ -64,10 +64,24 @@ describe('bodies that are no requests', () => {
     await expectWorks(served);
   });
 
-  it('more bytes than a body may have', async () => {
+  it('more bytes than a body may have: the answer names the limit and what sets it', async () => {
     const body = JSON.stringify({ model: 'tokenrail', prompt: 'x'.repeat(1_100_000) });
-    await expectError(await served.post('/v1/completions', body), 413, 'payload_too_large');
+    const error = await expectError(await served.post('/v1/completions', body), 413, 'payload_too_large');
+    expect(error.message).toMatch(/\b1048576 bytes \(advanced\.max-body-bytes\)/);
     await expectWorks(served);
+  });
+
+  it('more bytes than another limit allows, without saying how many come', async () => {
+    const small = await serve({ gateway: { bodyLimitBytes: 2_000 } });
+    try {
+      const body = new Blob(['x'.repeat(3_000)]).stream();
+      const init = { headers: { 'content-type': 'application/json' }, duplex: 'half' as const };
+      const response = await fetch(`${small.url}/v1/completions`, { method: 'POST', body, ...init });
+      const error = await expectError(response, 413, 'payload_too_large');
+      expect(error.message).toContain('2000 bytes');
+    } finally {
+      await small.stop();
+    }
   });
 
   it('a charset and doubled keys are no mistakes', async () => {
