@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { TokenrailError } from '../core/errors.ts';
 import { DEFAULT_MAX_PAYLOAD_BYTES } from './embedded-broker/protocol.ts';
 import { endWithParent } from './end-with-parent.ts';
 import { natsServerConfig } from './nats-server-config.ts';
+import { makeOwnedFolder } from './owned-folder.ts';
 
 export interface NatsServerOptions {
   /** Path of the program, as `findExecutable` gives it. */
@@ -73,7 +73,7 @@ class ServerChild {
       maxPayloadBytes = DEFAULT_MAX_PAYLOAD_BYTES,
     } = options;
     this.clock = clock;
-    this.folder = mkdtempSync(join(tmpdir(), 'tokenrail-nats-'));
+    this.folder = makeOwnedFolder('nats');
     const token = options.token === undefined ? {} : { token: options.token };
     const config = natsServerConfig({ host, port, maxPayloadBytes, portsFolder: this.folder, ...token });
     const configFile = join(this.folder, 'nats.conf');
