@@ -2,6 +2,16 @@ import { decodeFrame } from '../../transport/codec.ts';
 import type { PeerReq } from '../../transport/messages.ts';
 import type { SimDeployment } from './sim-deployment.ts';
 
+/** What one replica has said of one request. */
+interface Said {
+  /** Length of its sequence, by hop. */
+  own: Map<number, number>;
+  /** Longest length that it knows of each model. */
+  known: Map<number, number>;
+}
+
+const newSaid = (): Said => ({ own: new Map(), known: new Map() });
+
 /** Listens to all handoffs of a deployment and collects what must not be. */
 export class VisitWatch {
   /** Visits of guests that ended without a token. */
@@ -10,7 +20,7 @@ export class VisitWatch {
   readonly shrunk: string[] = [];
   numHandoffs = 0;
   private readonly arrivals = new Map<string, PeerReq>();
-  private readonly lengths = new Map<string, number>();
+  private readonly said = new Map<string, Said>();
 
   constructor({ network }: SimDeployment) {
     const route = network.route.bind(network);
@@ -21,23 +31,33 @@ export class VisitWatch {
   }
 
   private see(message: PeerReq): void {
-    const { rid, term, hop, from, fromReplica, to, loc, home, locs = [] } = message;
+    const { rid, term, hop, from, to, loc, home } = message;
     this.numHandoffs += 1;
     // Two homes may have taken the same request, until the client chooses one.
     const key = `${rid}@${home.replica}/${term}`;
-    // Within a term nobody forgets: neither the sequence nor what is known of others gets shorter. A repeat says its
-    // old length again, and what is known by now.
-    const known = locs.length === 0 ? [{ model: from, loc }] : locs.filter((one) => one.loc > 0);
-    for (const one of known) this.grow(`${key}: model ${from} ${fromReplica} about ${one.model}`, one.loc);
+    this.compare(`${key}: model ${from} ${message.fromReplica}`, message);
     const arrival = this.arrivals.get(`${key}/${hop - 1}`);
     const isVisit = arrival?.to === from && from !== home.model;
     if (isVisit && loc <= arrival.loc) this.idleVisits.push(`${key}: a visit of model ${from} wrote nothing`);
     if (to !== home.model) this.arrivals.set(`${key}/${hop}`, message);
   }
 
-  private grow(what: string, length: number): void {
-    const before = this.lengths.get(what) ?? 0;
-    if (length < before) this.shrunk.push(`${what} shrank from ${before} to ${length}`);
-    this.lengths.set(what, length);
+  /** Within a term nobody forgets: neither the own sequence nor what is known of others gets shorter. */
+  private compare(who: string, { hop, loc, locs = [], finished }: PeerReq): void {
+    const { own, known } = this.said.get(who) ?? newSaid();
+    this.said.set(who, { own, known });
+    // An old handoff that comes late is answered by a repeat: it says the length that it said before.
+    for (const [other, length] of own)
+      if (other <= hop ? length > loc : length < loc)
+        this.shrunk.push(`${who} said ${loc} at hop ${hop}, and ${length} at hop ${other}`);
+    own.set(hop, loc);
+    // Repeats say what is known by now.
+    for (const { model, loc: length } of locs.filter((one) => one.loc > 0)) {
+      const before = known.get(model) ?? 0;
+      if (length < before) this.shrunk.push(`${who} about ${model} shrank from ${before} to ${length}`);
+      known.set(model, length);
+    }
+    // Whoever ends a request forgets it, and may get an old handoff once more.
+    if (finished !== undefined) this.said.delete(who);
   }
 }
