@@ -120,6 +120,10 @@ export class GuestSide {
   /** The handoff was heard before, so its answer may be lost: say it again, from where the sender stands. */
   private repeatAnswer(request: LiveRequest, message: PeerReq): void {
     this.context.counters.add('handoffs_repeated');
+    // Whoever took the request on from here may have told the home only.
+    for (const { model, replica } of message.locs ?? [])
+      if (replica !== undefined && model !== this.context.options.self && !request.peerReplicas.has(model))
+        request.peerReplicas.set(model, replica);
     const start = Math.min(message.loc, request.tokens.length);
     const sent = request.lastSent;
     if (request.lifecycle.phase === 'running') postProgress(this.context, request, start);
