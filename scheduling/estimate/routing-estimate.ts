@@ -33,7 +33,7 @@ export class RoutingEstimate {
     this.seen = new Array<number>(numModels).fill(0);
   }
 
-  /** Rows seen so far. */
+  /** Rows behind the estimate: all since the last change. */
   get numOutcomes(): number {
     return this.total;
   }
@@ -76,6 +76,7 @@ export class RoutingEstimate {
     if (!counts) return;
     const total = counts.reduce((sum, count) => sum + count, 0);
     this.weight = Math.max(LEAST_WEIGHT, total);
+    this.total = total;
     counts.forEach((count, j) => {
       this.shares[j] = count / total;
     });

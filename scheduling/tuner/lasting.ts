@@ -19,10 +19,14 @@ export class Lasting {
     this.sinceMs = undefined;
   }
 
-  /** The load is another one than the plan's. @returns whether it has been for long enough */
-  isLong(nowMs: number): boolean {
+  /**
+   * The load is another one than the plan's.
+   * @param isFar by so much that it need not last longer than at first
+   * @returns whether it has been for long enough
+   */
+  isLong(nowMs: number, isFar: boolean): boolean {
     this.sinceMs ??= nowMs;
-    return nowMs - this.sinceMs >= this.neededMs;
+    return nowMs - this.sinceMs >= (isFar ? LEAST_MS : this.neededMs);
   }
 
   /** Another plan is followed from now on. @param isUrgent because of another load */

@@ -46,7 +46,7 @@ export interface TunedStep {
 const HEADROOM = 1.25;
 /** And at least so far: whoever takes over the lead begins with the few requests that are heard at that moment. */
 const LEAST_TABLE = 8;
-/** So far off a load counts as another one at once. */
+/** A load so far off counts as another one soon, however often plans have changed. */
 const FAR: Tolerance = { ...MATERIAL, routing: 0.5, deviations: 6 };
 /** Requests alive that a table covers at most; beyond, its last entry serves. */
 const MAX_ALIVE = 512;
@@ -117,7 +117,7 @@ export class Tuner {
     }
     const isUrgent = this.isUrgent(measured, aliveMax);
     if (isUrgent === undefined) return;
-    const fresh = this.takeFresh();
+    const fresh = this.takeFresh(measured);
     if (!fresh && !this.dwell.isOver(nowMs, isUrgent)) return;
     const found = fresh ?? this.cache.find(measured, aliveMax);
     if (found) this.adopt(found, fresh !== undefined, isUrgent);
@@ -141,16 +141,21 @@ export class Tuner {
       this.lasting.ended();
       return false;
     }
-    const isCertain = this.lasting.isLong(nowMs) || hasLoadMoved(active.system, measured, FAR);
-    return isCertain ? true : undefined;
+    const isFar = hasLoadMoved(active.system, measured, FAR);
+    return this.lasting.isLong(nowMs, isFar) ? true : undefined;
   }
 
-  /** The plan that has just been solved: however the estimates have gone on meanwhile, it is newer than the one in use. */
-  private takeFresh(): SolvedPlan | undefined {
-    const { fresh } = this;
+  /**
+   * The plan that has just been solved, unless it was for a passage that is over: the plan in use fits the load, and it does not.
+   * However the estimates have gone on otherwise, it is newer than the one in use.
+   */
+  private takeFresh(measured: MeasuredSystem): SolvedPlan | undefined {
+    const { fresh, active } = this;
     this.fresh = undefined;
-    if (fresh) this.cache.add(fresh);
-    return fresh;
+    if (!fresh) return undefined;
+    this.cache.add(fresh);
+    const isOver = hasLoadMoved(fresh.system, measured) && active && !hasLoadMoved(active.system, measured);
+    return isOver ? undefined : fresh;
   }
 
   /** Tables grow with the requests alive and do not shrink: the same plan serves fewer of them. */

@@ -54,9 +54,9 @@ describe('when plans are made and changed', () => {
     const lasting = new Lasting();
     let nowMs = 10_000;
     /** Time until the load counts as another one. */
-    const needed = (): number => {
+    const needed = (isFar = false): number => {
       const startMs = nowMs;
-      while (!lasting.isLong(nowMs)) nowMs += 10;
+      while (!lasting.isLong(nowMs, isFar)) nowMs += 10;
       return nowMs - startMs;
     };
     const lengths = Array.from({ length: 6 }, () => {
@@ -65,6 +65,9 @@ describe('when plans are made and changed', () => {
       return length;
     });
     expect(lengths).toEqual([150, 150, 300, 600, 1200, 2400]);
+    lasting.ended();
+    expect(needed(true)).toBe(150);
+    lasting.ended();
     nowMs += 3000;
     expect(needed()).toBe(2400);
     lasting.changed(nowMs, true);

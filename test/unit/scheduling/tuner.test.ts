@@ -220,9 +220,12 @@ describe('the tuner', () => {
     routed(0.42);
     expect(names(tuner)[0]).toBe('for 0.42');
     for (let k = 0; k < 10; k += 1) routed(0.3); // a solve may follow another one after a second
-    routed(0.9);
-    routed(0.9);
+    for (let k = 0; k < 3; k += 1) routed(0.9);
     expect(solver.problems.length).toBe(3);
+    solver.answer();
+    // The passage is over, and so is what was planned for it; that steps take longer does not change that.
+    tick(0.3, { models: [[home(0.3, { curve: [[1, 7]] })], [guest()]] });
+    expect(names(tuner)[0]).toBe('for 0.30');
   });
 
   it('a load that shifts back and forth is planned once each', () => {
