@@ -158,7 +158,8 @@ def main() -> None:
         print(f"{SPLIT_TITLES[split]}, {origin}, {len(problems)} problems", flush=True)
         results[split] = evaluate_split(args.models, problems, args.route, tuple(args.thresholds))
     if args.out:
-        args.out.write_text(json.dumps({"seed": args.seed or "test", "splits": results}, indent=1))
+        seed = "test" if args.seed is None else args.seed
+        args.out.write_text(json.dumps({"seed": seed, "splits": results}, indent=1))
     if args.markdown:
         print(markdown(results))
     print(f"{time.perf_counter() - started:.0f} s")

@@ -3,7 +3,15 @@
 import torch
 from safetensors.torch import load_file
 
-from golden_records import embedded_golden, forward, forward_cached, golden_tensors, load_model, read_json, tokenizer_golden
+from golden_records import (
+    embedded_golden,
+    forward,
+    forward_cached,
+    golden_tensors,
+    load_model,
+    read_json,
+    tokenizer_golden,
+)
 
 # Another processor sums in another order: the recomputed values may differ by that much and no more.
 RECOMPUTE_TOLERANCE = 5e-5

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import torch
-
 from training.checkpoint import load_model, save_model
 from training.decode import Generation, generate
 from training.generator import problem_list

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 
 import pytest
-
 from training import evaluate
 from training.generator import TEST_WEIGHTS, draw, is_held_out, problem_list
 from training.kinds import KINDS

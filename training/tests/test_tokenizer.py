@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from jinja2 import Template
-
 from training.generator import problem_list
 from training.tokenizer import CHAT_TEMPLATE, END, END_ID, load_tokenizer, prompt_text, tokenizer_config
 

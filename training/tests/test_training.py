@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import torch
-
 from training.batches import BatchStream, collate, cut
 from training.muon import orthogonalise
 from training.schedule import Schedule
