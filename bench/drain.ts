@@ -1,24 +1,51 @@
 // npm run bench:drain: requests that nobody replaces, through the real actors in virtual time (simulated engines): the
-// default against the best thresholds for each number of requests alive. A hang ends the run with exit code 1.
-import { parseArgs } from 'node:util';
+// default against the best thresholds for each number of requests alive.
 import { createPolicy, type PolicySpec } from '../scheduling/index.ts';
-import { InlineSolver, makePlan, type Plan, type PlanProblem } from '../scheduling/planner/index.ts';
+import {
+  InlineSolver,
+  makePlan,
+  type Plan,
+  type PlanProblem,
+  type SystemSpec,
+} from '../scheduling/planner/index.ts';
 import { Simulation } from '../simulation/index.ts';
+import { number, parseFlags } from './ablation/settings.ts';
+import { runScript } from './lib/run-script.ts';
 import { pair } from './policies/cases.ts';
 import { thresholdTable } from './policies/threshold-table.ts';
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '50' },
-    'first-seed': { type: 'string', default: '1' },
-    p: { type: 'string', default: '0.35' },
-    'no-thresholds': { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-  },
-});
+const USAGE = `Simulated drains: 16 requests of 64 to 1,024 tokens that nobody replaces, through the real actors in virtual time. The
+default beside the best thresholds for each number of requests alive.
+
+  --p x             probability of a handoff after a home step (0.35)
+  --seeds n         runs, each with the next seed (50)
+  --first-seed n    seed of the first run (1)
+  --no-thresholds   the default alone
+  --json            print one JSON object
+
+Exit code 1 if an answer differs from the expected one, or if a run hangs.
+`;
+
+const OPTIONS = {
+  p: { type: 'string', default: '0.35' },
+  seeds: { type: 'string', default: '50' },
+  'first-seed': { type: 'string', default: '1' },
+  'no-thresholds': { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
+const MAX_SEEDS = 1_000_000;
+const LAST_SEED = 2 ** 32 - 1;
 const NUM_REQUESTS = 16;
-const drain = { numRequests: NUM_REQUESTS, minTokens: 64, maxTokens: 1024 };
-const system = pair(Number(values.p));
+const DRAIN = { numRequests: NUM_REQUESTS, minTokens: 64, maxTokens: 1024 };
+
+interface DrainSettings {
+  p: number;
+  seeds: number;
+  firstSeed: number;
+  hasThresholds: boolean;
+}
 
 const plans = new Map<string, Plan>();
 
@@ -40,8 +67,12 @@ interface Total {
   mismatches: number;
 }
 
-async function runOne(seed: number, policies: readonly PolicySpec[], total: Total): Promise<void> {
-  const { routing, commits, stepMs } = system;
+async function runOne(
+  { routing, commits, stepMs }: SystemSpec,
+  seed: number,
+  policies: readonly PolicySpec[],
+  total: Total,
+): Promise<void> {
   const simulation = new Simulation({
     seed,
     matrices: { routing, commits },
@@ -53,7 +84,7 @@ async function runOne(seed: number, policies: readonly PolicySpec[], total: Tota
     totalTokens: 100,
     network: { hopMs: 0 },
     solver: (clock) => new InlineSolver(clock, planOnce),
-    drain,
+    drain: DRAIN,
   });
   const result = await simulation.run();
   total.tokens += result.tokens;
@@ -63,34 +94,63 @@ async function runOne(seed: number, policies: readonly PolicySpec[], total: Tota
 
 const empty = (): Total => ({ tokens: 0, seconds: 0, mismatches: 0 });
 const rate = ({ tokens, seconds }: Total): number => tokens / seconds;
-const [automatic, thresholds] = [empty(), empty()];
-const plan = makePlan({ system, aliveMax: NUM_REQUESTS });
-const tables = system.stepMs.map((_, model) => thresholdTable(plan, model));
-const first = Number(values['first-seed']);
-const numSeeds = Number(values.seeds);
-for (let seed = first; seed < first + numSeeds; seed += 1) {
-  await runOne(seed, [{ kind: 'auto' }, { kind: 'auto' }], automatic);
-  if (!values['no-thresholds']) await runOne(seed, tables, thresholds);
-  if (seed % 50 === 0) console.error(`${seed - first + 1} of ${numSeeds} seeds, ${plans.size} plans`);
+
+interface DrainReport {
+  simulated: true;
+  p: number;
+  seeds: number;
+  mismatches: number;
+  defaultTokensPerSecond: number;
+  thresholdsTokensPerSecond: number | null;
+  gainPercent: number | null;
 }
-const report = {
-  simulated: true,
-  p: Number(values.p),
-  seeds: numSeeds,
-  mismatches: automatic.mismatches + thresholds.mismatches,
-  defaultTokensPerSecond: rate(automatic),
-  thresholdsTokensPerSecond: values['no-thresholds'] ? null : rate(thresholds),
-  gainPercent: values['no-thresholds'] ? null : 100 * (rate(automatic) / rate(thresholds) - 1),
-};
-if (values.json) console.log(JSON.stringify(report));
-else {
-  console.log(
-    `Simulated drains of ${NUM_REQUESTS} requests, p ${values.p}, ${numSeeds} seeds: no hang, ${report.mismatches} mismatches.`,
-  );
-  console.log(`default ${report.defaultTokensPerSecond.toFixed(1)} tokens/s`);
-  if (report.gainPercent !== null)
-    console.log(
-      `against the best thresholds for each number alive: ${report.gainPercent >= 0 ? '+' : ''}${report.gainPercent.toFixed(2)} %`,
-    );
+
+async function measure({ p, seeds, firstSeed, hasThresholds }: DrainSettings): Promise<DrainReport> {
+  const system = pair(p);
+  const [automatic, thresholds] = [empty(), empty()];
+  const plan = makePlan({ system, aliveMax: NUM_REQUESTS });
+  const tables = system.stepMs.map((_, model) => thresholdTable(plan, model));
+  for (let done = 1; done <= seeds; done += 1) {
+    const seed = firstSeed + done - 1;
+    await runOne(system, seed, [{ kind: 'auto' }, { kind: 'auto' }], automatic);
+    if (hasThresholds) await runOne(system, seed, tables, thresholds);
+    if (done % 50 === 0) console.error(`${done} of ${seeds} seeds, ${plans.size} plans`);
+  }
+  return {
+    simulated: true,
+    p,
+    seeds,
+    mismatches: automatic.mismatches + thresholds.mismatches,
+    defaultTokensPerSecond: rate(automatic),
+    thresholdsTokensPerSecond: hasThresholds ? rate(thresholds) : null,
+    gainPercent: hasThresholds ? 100 * (rate(automatic) / rate(thresholds) - 1) : null,
+  };
 }
-process.exitCode = report.mismatches === 0 ? 0 : 1;
+
+function print({ p, seeds, mismatches, defaultTokensPerSecond, gainPercent }: DrainReport): void {
+  const title = `Simulated drains of ${NUM_REQUESTS} requests, p ${p}, ${seeds} seeds`;
+  console.log(`${title}: no hang, ${mismatches} mismatches.`);
+  console.log(`default ${defaultTokensPerSecond.toFixed(1)} tokens/s`);
+  if (gainPercent === null) return;
+  const gain = `${gainPercent >= 0 ? '+' : ''}${gainPercent.toFixed(2)} %`;
+  console.log(`against the best thresholds for each number alive: ${gain}`);
+}
+
+async function drain(args: readonly string[]): Promise<number> {
+  const flags = parseFlags(args, OPTIONS);
+  if (flags.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const report = await measure({
+    p: number('p', flags.p, 0, 1),
+    seeds: number('seeds', flags.seeds, 1, MAX_SEEDS, true),
+    firstSeed: number('first-seed', flags['first-seed'], 0, LAST_SEED, true),
+    hasThresholds: !flags['no-thresholds'],
+  });
+  if (flags.json) console.log(JSON.stringify(report));
+  else print(report);
+  return report.mismatches === 0 ? 0 : 1;
+}
+
+await runScript(drain);

@@ -1,18 +1,28 @@
-/**
- * How exactly simulated steps end in real time: steps back to back, each against its own deadline, and the whole chain
- * against the sum of its step times. The engine is the one that `tokenrail serve` runs for `engine: simulated`.
- *
- *   npm run bench:simulated-engine -- [--steps 300] [--json]
- *
- * Goal: a mean error of at most 1 %. Exit code 1 if it is missed.
- */
-import { parseArgs } from 'node:util';
+// npm run bench:simulated-engine: how exactly simulated steps end in real time. The engine is the one that
+// `tokenrail serve` runs for `engine: simulated`.
 import { SystemClock } from '../core/system-clock.ts';
 import { AlarmClock, createSimulatedEngine, SimulatedDevice } from '../engine/simulated/index.ts';
-import { number } from './ablation/settings.ts';
+import { number, parseFlags } from './ablation/settings.ts';
 import { alignedTable } from './ablation/table.ts';
 import { quantile } from './handoff/statistics.ts';
+import { runScript } from './lib/run-script.ts';
 
+const USAGE = `How exactly simulated steps end in real time: steps back to back, each against its own deadline, and the whole chain
+against the sum of its step times.
+
+  --steps n   steps of each step time (300)
+  --json      print one JSON object
+
+Goal: a mean error of at most 1 %. Exit code 1 if it is missed.
+`;
+
+const OPTIONS = {
+  steps: { type: 'string', default: '300' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
+const MAX_STEPS = 1_000_000;
 /** The reference pair's step times, and five times as much. */
 const STEP_MS = [6, 27.9, 30, 139.5];
 const ROWS_PER_STEP = 8;
@@ -76,21 +86,29 @@ async function measure(stepMs: number, steps: number): Promise<Row> {
   };
 }
 
-const { values } = parseArgs({
-  options: { steps: { type: 'string', default: '300' }, json: { type: 'boolean', default: false } },
-});
-const steps = number('steps', values.steps, 1, 1e6, true);
-const rows: Row[] = [];
-for (const stepMs of STEP_MS) rows.push(await measure(stepMs, steps));
-const head = ['simulated step ms', 'mean error', 'late p50 ms', 'late p99 ms', 'CPU'];
-const cells = rows.map(({ stepMs, meanError, lateMs, cpuShare }) => [
-  String(stepMs),
-  `${(100 * meanError).toFixed(3)} %`,
-  lateMs.p50.toFixed(3),
-  lateMs.p99.toFixed(3),
-  `${(100 * cpuShare).toFixed(0)} %`,
-]);
-process.stdout.write(
-  `${values.json ? JSON.stringify({ goal: GOAL, rows }, null, 2) : alignedTable([head, ...cells])}\n`,
-);
-process.exitCode = rows.every(({ meanError }) => Math.abs(meanError) <= GOAL) ? 0 : 1;
+function table(rows: readonly Row[]): string {
+  const head = ['simulated step ms', 'mean error', 'late p50 ms', 'late p99 ms', 'CPU'];
+  const cells = rows.map(({ stepMs, meanError, lateMs, cpuShare }) => [
+    String(stepMs),
+    `${(100 * meanError).toFixed(3)} %`,
+    lateMs.p50.toFixed(3),
+    lateMs.p99.toFixed(3),
+    `${(100 * cpuShare).toFixed(0)} %`,
+  ]);
+  return alignedTable([head, ...cells]);
+}
+
+async function simulatedEngine(args: readonly string[]): Promise<number> {
+  const flags = parseFlags(args, OPTIONS);
+  if (flags.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const steps = number('steps', flags.steps, 1, MAX_STEPS, true);
+  const rows: Row[] = [];
+  for (const stepMs of STEP_MS) rows.push(await measure(stepMs, steps));
+  process.stdout.write(`${flags.json ? JSON.stringify({ goal: GOAL, rows }, null, 2) : table(rows)}\n`);
+  return rows.every(({ meanError }) => Math.abs(meanError) <= GOAL) ? 0 : 1;
+}
+
+await runScript(simulatedEngine);

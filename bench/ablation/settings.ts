@@ -96,7 +96,8 @@ export function parseFlags<T extends NonNullable<Parameters<typeof parseArgs>[0]
       options: options ?? {},
     } as never).values;
   } catch (thrown) {
-    throw new TokenrailError('config_invalid', (thrown as Error).message, { cause: thrown });
+    const message = (thrown as Error).message.replaceAll('\n', ' ');
+    throw new TokenrailError('config_invalid', message, { cause: thrown });
   }
 }
 
