@@ -1,8 +1,10 @@
 const POLL_MS = 500;
 
 /**
- * `npm start` runs a script below a shell, and passes SIGTERM to that shell only, which ends and leaves the
+ * `npm start` runs a script below a shell, as `npx` does, and passes SIGTERM to that shell only, which ends and leaves the
  * script behind. So a script of npm takes the loss of its parent for the signal. Returns the way to stop.
+ * `exec` in package.json would let npm wait for the script, but then a Ctrl-C comes twice, from the terminal and from
+ * npm, and the second signal stops at once.
  */
 export function onNpmGone(
   callback: () => void,
