@@ -1,5 +1,6 @@
 import type { ModelId } from '../../core/request.ts';
 import { AutoPolicy, type PlanSolver, type PolicySpec } from '../../scheduling/index.ts';
+import type { Work } from '../../scheduling/tuner/luck.ts';
 import type { ModelReports } from '../../scheduling/tuner/system-of.ts';
 import { Tuner } from '../../scheduling/tuner/tuner.ts';
 import type { LoadEstimates, PlanMessage } from '../../transport/messages.ts';
@@ -52,7 +53,8 @@ export class PlanLeader {
     const alive = beacons.aliveFor(beacons.peers(), table.size, table.numAtHome);
     const models = this.reports();
     const isFollowed = this.desk.isFollowing(alive);
-    const isChanged = this.tuner.tick({ nowMs, alive, models, tokens: this.tokens(alive), isFollowed });
+    const counts = { tokens: this.tokens(alive), work: this.work() };
+    const isChanged = this.tuner.tick({ nowMs, alive, models, ...counts, isFollowed });
     if (isChanged) this.number += 1;
     if (isChanged || nowMs - this.saidMs >= REPEAT_MS) this.say(nowMs);
   }
@@ -90,6 +92,15 @@ export class PlanLeader {
       counters.get('answer_tokens'),
       table.numAtHome > 0 ? alive / table.numAtHome : 1,
     );
+  }
+
+  private work(): Work {
+    const { counters } = this.context;
+    return {
+      answerTokens: counters.get('answer_tokens'),
+      ownTokens: counters.get('generation_tokens'),
+      fedTokens: counters.get('step_tokens'),
+    };
   }
 
   private say(nowMs: number): void {

@@ -5,7 +5,7 @@ import { PlanDesk } from './plan-desk.ts';
 import { PlanLeader } from './plan-leader.ts';
 
 /** Looking at estimates and trials more often than this finds nothing new. */
-const TICK_MS = 10;
+const TICK_MS = 20;
 
 /** How this replica comes to its start policy: follows plans, and makes them where it leads. */
 export class SelfScheduling {

@@ -3,7 +3,7 @@ import type { Candidate } from '../planner/plan.ts';
 import { RateMean } from './rate-mean.ts';
 
 /** Windows under another plan count as so many at most: its predictions were off in another way, perhaps. */
-const MOST_INHERITED = 24;
+export const MOST_INHERITED = 24;
 
 /** A candidate with what was measured of it, as a share of what the best one gave just before: by how much it is off is 1 − mean. */
 export class Arm {

@@ -13,13 +13,20 @@ const ALWAYS_TRIED: readonly PolicySpec['kind'][] = ['eager', 'look-ahead'];
  *
  * @param candidates best first
  * @param admissionP99Ms bound on the predicted delay: what exceeds it is left out, however fast, unless all do
+ * @param ran name of what ran until now: it stays among them, since all else was measured beside it
  */
-export function chosenFrom(candidates: readonly Candidate[], admissionP99Ms: number): Candidate[] {
+export function chosenFrom(
+  candidates: readonly Candidate[],
+  admissionP99Ms: number,
+  ran?: string,
+): Candidate[] {
   const most = candidates[0]?.tokensPerSecond ?? 0;
   const largestMs = Math.max(admissionP99Ms, candidates[0]?.p99AdmissionMs ?? 0);
   const allowed = candidates.filter(({ p99AdmissionMs = 0 }) => p99AdmissionMs <= largestMs);
   const close = allowed.filter(({ tokensPerSecond }) => tokensPerSecond >= most * (1 - CLOSE));
   const chosen = firstOfEachKind(close).slice(0, MAX_CLOSE);
+  const former = allowed.find(({ name }) => name === ran);
+  if (former && !chosen.includes(former)) chosen.push(former);
   for (const kind of ALWAYS_TRIED) {
     const one = allowed.find(({ policies }) => policies.every((policy) => policy.kind === kind));
     if (one && !chosen.some(({ policies }) => kindsOf(policies) === kindsOf(one.policies))) chosen.push(one);

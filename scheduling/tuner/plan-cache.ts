@@ -7,6 +7,9 @@ import { Trials } from './trials.ts';
 /** Numbers of requests alive that differ by less than this share are as good as the same. */
 const NEAR = 0.25;
 
+/** Windows of the plan before count as so many of an older one for the same load. */
+const NEWER_WEIGHT = 3;
+
 /** What a plan was asked to keep. */
 type Limits = Pick<PlanProblem, 'admissionP99Ms' | 'maxWaitMs'>;
 
@@ -39,15 +42,16 @@ export class SolvedPlan {
   }
 
   /**
-   * What was measured under `before` tells how far predictions are off; more than what was measured here, if that is less. Only
-   * the newest plan before is remembered.
+   * What was measured under `before` tells how far predictions are off; more than what was measured here, if that is less or, under
+   * the same load, older. Only the newest plan before is remembered.
    */
-  succeed(before: SolvedPlan): void {
+  succeed(before: SolvedPlan, isSameLoad: boolean): void {
     if (before === this) return;
     this.before = before;
     before.before = undefined;
+    const weight = isSameLoad ? NEWER_WEIGHT : 1;
     for (const [entry, { numWindows }] of this.trials)
-      if (numWindows < (before.trialsNear(entry.alive)?.numWindows ?? 0)) this.trials.delete(entry);
+      if (numWindows < weight * (before.trialsNear(entry.alive)?.numWindows ?? 0)) this.trials.delete(entry);
   }
 
   private newTrials({ alive, candidates }: PlanEntry): Trials {

@@ -1,7 +1,9 @@
 import type { Candidate } from '../planner/plan.ts';
-import { Arm, correctionOf, inherit, type Correction } from './arm.ts';
+import { Arm, correctionOf, inherit, MOST_INHERITED, type Correction } from './arm.ts';
 import { chosenFrom } from './chosen.ts';
 import type { Rung } from './ladder.ts';
+import { Level } from './level.ts';
+import { luckBetween, type Luck, type Work } from './luck.ts';
 import { nextTrial, shareOf, type RaceState } from './next-trial.ts';
 import { RateMean } from './rate-mean.ts';
 import { WindowNoise } from './window-noise.ts';
@@ -28,8 +30,6 @@ const LEAST_ERRORS = 1;
 const LEAST_GAIN = 0.005;
 /** As a share of the best. */
 const AS_GOOD = 0.99;
-/** Weight of the newest window in what others are compared with, at least. */
-const LEVEL_WEIGHT = 0.25;
 
 interface Window {
   /** How long it takes once it has settled; the first look after that ends it. */
@@ -38,7 +38,10 @@ interface Window {
   startMs: number;
   isSettled: boolean;
   tokens: number;
+  work: Work;
 }
+
+const NO_WORK: Work = { answerTokens: 0, ownTokens: 0, fedTokens: 0 };
 
 /**
  * Corrects predictions by measurement, for one number of requests alive. Time is cut into windows; the best candidate runs in
@@ -53,8 +56,8 @@ export class Trials {
   private best: Arm;
   private current: Arm;
   private window: Window | undefined;
-  /** Rate of the best one of late, and since it is the best. */
-  private level = 0;
+  private readonly level: Level;
+  /** Rate of the best one since it is the best. */
   private rate = new RateMean();
   private readonly noise: WindowNoise;
   /** Windows behind the best from when it was none. */
@@ -80,7 +83,8 @@ export class Trials {
     before?: Trials,
     ladder: readonly Rung[] = [],
   ) {
-    this.arms = chosenFrom(candidates, admissionP99Ms).map((candidate) => new Arm(candidate));
+    const ran = before?.best.candidate.name;
+    this.arms = chosenFrom(candidates, admissionP99Ms, ran).map((candidate) => new Arm(candidate));
     const [first] = this.arms;
     if (!first) throw new Error('a plan has no candidates');
     this.best = this.current = first;
@@ -88,9 +92,10 @@ export class Trials {
       if (!this.arms.some((arm) => arm.candidate.name === candidate.name))
         this.arms.push(new Arm(candidate, place));
     this.noise = before?.noise ?? new WindowNoise();
+    this.level = new Level(before?.level);
     if (before) this.inheritFrom(before);
     this.promote(this.wasInDoubt);
-    if (before) this.stayWith(before.best);
+    if (before) this.leaveForPredicted();
     this.current = this.best;
   }
 
@@ -128,29 +133,30 @@ export class Trials {
    * Time passes while the requests alive stay the same.
    *
    * @param tokens committed so far in the whole system, since any beginning
+   * @param work at one home; without it luck is not told from skill, which takes more windows
    */
-  tick(nowMs: number, tokens: number): void {
+  tick(nowMs: number, tokens: number, work = NO_WORK): void {
     const { window } = this;
     if (!window) {
-      this.open(nowMs, tokens, SETTLE_SHARE);
+      this.open(nowMs, tokens, work, SETTLE_SHARE);
       return;
     }
     if (!window.isSettled) {
       if (nowMs < window.startMs) return;
       // From here, and not from when it should have begun: what was committed between the two would count, and its time not.
-      this.window = { ...window, startMs: nowMs, tokens, isSettled: true };
+      this.window = { ...window, startMs: nowMs, tokens, work, isSettled: true };
       return;
     }
     const lengthMs = nowMs - window.startMs;
     if (lengthMs < window.leastMs) return;
     this.numWindowsRun += 1;
-    this.observe(((tokens - window.tokens) / lengthMs) * 1000);
+    this.observe(((tokens - window.tokens) / lengthMs) * 1000, luckBetween(window.work, work));
     this.book(lengthMs);
     const before = this.current;
     this.promote(this.isInDoubt());
     this.numAway = before === this.best ? 0 : this.numAway + 1;
     this.current = this.nextArm();
-    this.open(nowMs, tokens, this.current === before ? 0 : SETTLE_SHARE);
+    this.open(nowMs, tokens, work, this.current === before ? 0 : SETTLE_SHARE);
   }
 
   private get windowMs(): number {
@@ -158,26 +164,27 @@ export class Trials {
     return Math.max(LEAST_WINDOW_MS, rate > 0 ? (WINDOW_TOKENS / rate) * 1000 : 0);
   }
 
-  private open(nowMs: number, tokens: number, settleShare: number): void {
+  private open(nowMs: number, tokens: number, work: Work, settleShare: number): void {
     const startMs = nowMs + settleShare * this.windowMs;
     // Of changing length: loads have rhythms of their own, and windows in step with one would compare its ups with its downs.
     const spread = (this.numWindowsRun * GOLDEN_SECTION) % 1;
     const leastMs = this.windowMs * (1 + WINDOW_SPREAD * (spread - 0.5));
-    this.window = { startMs, leastMs, isSettled: settleShare === 0, tokens };
+    this.window = { startMs, leastMs, isSettled: settleShare === 0, tokens, work };
   }
 
-  private observe(tokensPerSecond: number): void {
+  private observe(tokensPerSecond: number, luck: Luck): void {
+    const { level, noise, rate } = this;
     if (this.isTrial) {
-      if (this.level <= 0) return;
+      if (!level.isKnown) return;
       const { share } = this.current;
-      const value = tokensPerSecond / this.level;
-      if (share.numValues > 0) this.noise.observe(value - share.mean, share.numValues);
+      const value = level.shareOf(tokensPerSecond, luck);
+      if (share.numValues > 0) noise.observe(value - share.mean, share.numValues);
       share.observe(value);
       return;
     }
-    if (this.rate.numValues > 0) this.noise.observe(tokensPerSecond / this.level - 1, this.rate.numValues);
-    this.rate.observe(tokensPerSecond);
-    this.level += (tokensPerSecond - this.level) * Math.max(LEVEL_WEIGHT, 1 / this.rate.numValues);
+    if (rate.numValues > 0) noise.observe(level.shareOf(tokensPerSecond, luck) - 1, rate.numValues);
+    rate.observe(tokensPerSecond);
+    level.observe(tokensPerSecond, luck, rate.numValues);
   }
 
   private book(lengthMs: number): void {
@@ -201,7 +208,7 @@ export class Trials {
   private prefer(found: Arm, isInDoubt: boolean): void {
     const before = this.best;
     for (const arm of this.arms) if (arm !== found) arm.rebase(found, arm === before);
-    this.level *= found.share.mean;
+    this.level.scale(found.share.mean);
     this.wasInDoubt = isInDoubt;
     this.bestBefore = found.share.numValues;
     this.best = found;
@@ -233,9 +240,14 @@ export class Trials {
 
   private inheritFrom(before: Trials): void {
     this.wasInDoubt = before.isInDoubt();
-    const known = before.correctionFor(this.best);
-    if (!known && this.wasInDoubt) this.best = this.bestKnown(before) ?? this.best;
-    const ofBest = known ?? before.correctionFor(this.best);
+    // What ran goes on at first: the order of predictions that are nearly equal is chance, and all was measured beside it.
+    const same = this.arms.find((arm) => arm.candidate.name === before.best.candidate.name);
+    if (same) {
+      this.best = same;
+      this.bestBefore = Math.min(MOST_INHERITED, before.bestBefore + before.rate.numValues);
+    } else if (this.wasInDoubt && !before.correctionFor(this.best))
+      this.best = this.bestKnown(before) ?? this.best;
+    const ofBest = before.correctionFor(this.best);
     const likeBest = before.mostLike(this.best);
     if (!ofBest) return;
     for (const arm of this.arms) {
@@ -245,11 +257,13 @@ export class Trials {
     }
   }
 
-  /** What ran until now goes on where another one is hardly better: each change begins with windows that tell nothing. */
-  private stayWith({ candidate }: Arm): void {
-    const same = this.arms.find((arm) => arm.candidate.name === candidate.name);
-    if (!same || same === this.best) return;
-    if (shareOf(same, this.race(this.wasInDoubt)).mean >= AS_GOOD) this.prefer(same, this.wasInDoubt);
+  /** Another one is predicted to be better by more than a change costs: each begins with windows that tell nothing. */
+  private leaveForPredicted(): void {
+    const race = this.race(this.wasInDoubt);
+    const mean = (arm: Arm): number => shareOf(arm, race).mean;
+    const arms = this.arms.filter((arm) => !this.wasInDoubt || arm.share.numValues > 0);
+    const [found] = arms.sort((a, b) => mean(b) - mean(a));
+    if (found && found !== this.best && mean(found) * AS_GOOD > 1) this.prefer(found, this.wasInDoubt);
   }
 
   private correctionFor(arm: Arm): Correction | undefined {

@@ -4,6 +4,7 @@ import type { PolicySpec } from '../create-policy.ts';
 import { Dwell } from './dwell.ts';
 import { hasLoadMoved, hasMoved, MATERIAL, type Tolerance } from './moved.ts';
 import { Lasting } from './lasting.ts';
+import type { Work } from './luck.ts';
 import { PlanCache, SolvedPlan } from './plan-cache.ts';
 import { SolveBudget } from './solve-budget.ts';
 import { SteadyCount } from './steady-count.ts';
@@ -30,6 +31,8 @@ export interface TunerInput {
   models: readonly ModelReports[];
   /** Tokens committed so far in the whole system, since any beginning. */
   tokens: number;
+  /** What one home has done, to tell luck from skill; see luck.ts. */
+  work?: Work;
   /** Whether the choices are followed: what runs otherwise says nothing about them. Default true. */
   isFollowed?: boolean;
 }
@@ -102,7 +105,7 @@ export class Tuner {
     const { trials } = this;
     const { isFollowed = true } = input;
     if (trials === trialsBefore && this.alive.value > 1 && isFollowed)
-      trials?.tick(input.nowMs, input.tokens);
+      trials?.tick(input.nowMs, input.tokens, input.work);
     else trialsBefore?.interrupt();
     return this.active !== before || trialsBefore?.running !== ran;
   }
@@ -126,7 +129,7 @@ export class Tuner {
 
   private adopt(found: SolvedPlan, isFresh: boolean, isUrgent: boolean): void {
     const before = this.trials?.chosen.name;
-    if (this.active) found.succeed(this.active);
+    if (this.active) found.succeed(this.active, !isUrgent);
     this.active = found;
     this.lasting.changed(this.nowMs, isUrgent);
     this.dwell.begin(this.nowMs, isUrgent);
