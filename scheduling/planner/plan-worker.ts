@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { toTokenrailError, type ErrorCode } from '../../core/errors.ts';
 import { makePlan } from './make-plan.ts';
@@ -19,4 +20,17 @@ function answer({ id, problem }: PlanJob): PlanAnswer {
   }
 }
 
+/** Where all cores are busy, planning gets a tenth of one beside the models' threads: what is planned later is no loss like a step later. */
+const NICENESS = 10;
+
+function goLast(): void {
+  if (process.platform !== 'linux') return; // only there it is that of the thread: elsewhere of the whole process
+  try {
+    setPriority(0, NICENESS);
+  } catch {
+    // Where that is forbidden planning competes with the models, as it does elsewhere.
+  }
+}
+
+goLast();
 parentPort?.on('message', (job: PlanJob) => parentPort?.postMessage(answer(job)));

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../../core/system-clock.ts';
 import {
@@ -47,6 +49,15 @@ describe('the inline solver', () => {
   });
 });
 
+/** How nice the threads of this process are. */
+function nicenessOfThreads(): number[] {
+  const { pid } = process;
+  return readdirSync(`/proc/${pid}/task`).map((tid) => {
+    const stat = readFileSync(`/proc/${pid}/task/${tid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
+  });
+}
+
 describe('the solver in a thread', () => {
   const solvers: WorkerSolver[] = [];
   const start = (file?: URL): WorkerSolver => {
@@ -65,6 +76,15 @@ describe('the solver in a thread', () => {
     const [good, bad] = await Promise.all([solve(solver, problem), solve(solver, wrong)]);
     expect(good).toMatchObject({ ok: true, plan: makePlan(problem) });
     expect(bad).toMatchObject({ ok: false, error: { code: 'config_invalid' } });
+  });
+
+  it.runIf(process.platform === 'linux')('lets the models go first: its thread alone is nice', async () => {
+    const before = nicenessOfThreads();
+    expect(await solve(start(), problem)).toMatchObject({ ok: true });
+    expect(nicenessOfThreads().filter((nice) => nice === 10)).toHaveLength(
+      1 + before.filter((nice) => nice === 10).length,
+    );
+    expect(getPriority()).toBe(Math.min(...before));
   });
 
   it('reports a thread that dies, each time with a new thread', async () => {
