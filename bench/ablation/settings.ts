@@ -12,7 +12,7 @@ export const USAGE = `tokenrail bench ablation: where the speed comes from. All 
   --modes list        ${MODES.join(', ')} (all)
   --rounds n          interleaved turns per mode and setting (3)
   --seconds s         measured time of a turn (3)
-  --settle s          time the default gets to find its plan before it is measured (6)
+  --settle s          time the default gets to find its plan before it is measured (40)
   --threshold x       R-Stitch's threshold of the embedded pair (0.02)
   --p x               random router's probability of the dummy pair (0.2)
   --quantization q    none or int4: weights of the dummy pair (int4)
@@ -116,7 +116,7 @@ export function readSettings(args: readonly string[]): AblationSettings | undefi
     modes: list('modes', flags.modes ?? MODES.join(','), MODES),
     rounds: number('rounds', flags.rounds ?? (quick ? '2' : '3'), 1, 1000, true),
     seconds: number('seconds', flags.seconds ?? (quick ? '1' : '3'), 0.1, 600),
-    settleSeconds: number('settle', flags.settle ?? (quick ? '2' : '6'), 0, 600),
+    settleSeconds: number('settle', flags.settle ?? (quick ? '2' : '40'), 0, 600),
     threshold: number('threshold', flags.threshold ?? '0.02', 0, 1),
     p: number('p', flags.p ?? '0.2', 0, 1),
     quantization: oneOf('quantization', flags.quantization ?? 'int4', ['none', 'int4'] as const),
