@@ -27,11 +27,20 @@ export function chosenFrom(
   const chosen = firstOfEachKind(close).slice(0, MAX_CLOSE);
   const former = allowed.find(({ name }) => name === ran);
   if (former && !chosen.includes(former)) chosen.push(former);
+  const isFree = isFreeIn(candidates);
   for (const kind of ALWAYS_TRIED) {
-    const one = allowed.find(({ policies }) => policies.every((policy) => policy.kind === kind));
+    const one = allowed.find(({ policies }) =>
+      policies.every((policy, model) => policy.kind === kind || !isFree(model)),
+    );
     if (one && !chosen.some(({ policies }) => kindsOf(policies) === kindsOf(one.policies))) chosen.push(one);
   }
   return chosen;
+}
+
+/** Whether a model has a choice at all: the policies of those that were configured are the same in every candidate. */
+function isFreeIn(candidates: readonly Candidate[]): (model: number) => boolean {
+  const specOf = ({ policies }: Candidate, model: number): string => JSON.stringify(policies[model]);
+  return (model) => new Set(candidates.map((one) => specOf(one, model))).size > 1;
 }
 
 /** The first of each kind, then the others, in their order: measuring two of a kind tells less than measuring two kinds. */

@@ -18,7 +18,7 @@ const GOLDEN_SECTION = (Math.sqrt(5) - 1) / 2;
 const SETTLE_SHARE = 0.25;
 
 /** The best one contradicts its prediction when it is off by this share, and by so many standard errors. */
-const DOUBT = 0.05;
+const DOUBT = 0.1;
 const DOUBT_ERRORS = 3;
 /** Windows of the best before others are compared with it, and before it can be said to contradict its prediction. */
 const LEVEL_WINDOWS = 2;
@@ -48,7 +48,7 @@ const NO_WORK: Work = { answerTokens: 0, ownTokens: 0, fedTokens: 0 };
  * almost all of them, now and then another one gets a window, which is compared with those just before: what grows or
  * drifts meanwhile hits both. Candidates race: best-arm identification by upper confidence bounds, on rates relative to those of
  * the best one, with the predictions as a prior. Thresholds that nobody has predicted take part: the model leaves things out. While
- * the measured throughput is off the predicted one by more than 5 %, the prior says little. After the race trials go on timidly,
+ * the measured throughput is off the predicted one by more than a tenth, the prior says little. After the race trials go on timidly,
  * see next-trial.ts.
  */
 export class Trials {

@@ -166,8 +166,8 @@ describe('trials', () => {
 
   it('go on where the plan before left off: its kinds were measured to be off by as much', () => {
     const first = [candidate('look-ahead(1)', 400), candidate('threshold(1,3)', 398, 'threshold')];
-    const known = run(first, { 'look-ahead(1)': 300, 'threshold(1,3)': 360 }, 300).trials;
-    expect(known.running.name).toBe('threshold(1,3)');
+    const known = run(first, { 'look-ahead(1)': 300, 'threshold(1,3)': 350 }, 300).trials;
+    expect(known.chosen.name).toBe('threshold(1,3)');
     const next = [candidate('look-ahead(0.7)', 500), candidate('threshold(1,4)', 490, 'threshold')];
     const successor = new Trials(next, Infinity, known);
     expect(successor.running.name).toBe('threshold(1,4)');
