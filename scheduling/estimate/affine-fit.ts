@@ -1,3 +1,5 @@
+import { twoSlopes } from './two-slopes.ts';
+
 /** Weight of the past per observation: about 200 steps count. */
 const FORGETTING = 0.995;
 
@@ -47,9 +49,7 @@ export class AffineFit {
   private slopes(): [number, number] {
     const [rr, rt, rm, tt, tm] = this.moments;
     const [a, d] = [rr + RIDGE[0], tt + RIDGE[1]];
-    const determinant = a * d - rt * rt;
-    const perRow = (d * rm - rt * tm) / determinant;
-    const perToken = (a * tm - rt * rm) / determinant;
+    const [perRow, perToken] = twoSlopes(a, rt, d, rm, tm);
     if (perRow >= 0 && perToken >= 0) return [perRow, perToken];
     const alone: [number, number] = [Math.max(0, rm / a), Math.max(0, tm / d)];
     return perRow < 0 ? [0, alone[1]] : [alone[0], 0];

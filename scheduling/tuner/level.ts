@@ -25,11 +25,11 @@ export class Level {
 
   /** A window of the best. @param numValues windows since it is the best, this one included */
   observe(tokensPerSecond: number, luck: Luck, numValues: number): void {
+    const off = this.off(luck);
     if (numValues > 1 && this.isKnown)
-      this.control.observe(Math.log(tokensPerSecond / this.tokensPerSecond), this.off(luck));
+      this.control.observe(Math.log(tokensPerSecond / this.tokensPerSecond), off);
     const weight = Math.max(LEAST_WEIGHT, 1 / numValues);
-    const { own, fed } = this.off(luck);
-    this.luck = { own: this.luck.own + weight * own, fed: this.luck.fed + weight * fed };
+    this.luck = { own: this.luck.own + weight * off.own, fed: this.luck.fed + weight * off.fed };
     this.tokensPerSecond += weight * (tokensPerSecond - this.tokensPerSecond);
   }
 

@@ -1,3 +1,5 @@
+import { twoSlopes } from '../estimate/two-slopes.ts';
+
 /**
  * What luck decides of a window and no policy in the long run. Which model writes a token, and how many tokens are fed, is the same
  * whatever starts the steps; in a window of few answers both scatter, and the rate with them.
@@ -53,9 +55,7 @@ export class LuckControl {
   /** What luck explains of the logarithm of a rate. @param off by how much it is other luck than usual */
   effect(off: Luck): number {
     const { ownOwn, ownFed, fedFed, ownRate, fedRate } = this;
-    const determinant = ownOwn * fedFed - ownFed ** 2; // the ridges keep it above 0
-    const ownSlope = (fedFed * ownRate - ownFed * fedRate) / determinant;
-    const fedSlope = (ownOwn * fedRate - ownFed * ownRate) / determinant;
+    const [ownSlope, fedSlope] = twoSlopes(ownOwn, ownFed, fedFed, ownRate, fedRate);
     return ownSlope * off.own + fedSlope * off.fed;
   }
 
