@@ -1,6 +1,6 @@
 import { AffineFit } from './affine-fit.ts';
 import { OverlapEstimate } from './overlap-estimate.ts';
-import { RobustMean } from './robust-mean.ts';
+import { QUICK, RobustMean, SLOW } from './robust-mean.ts';
 
 /** One finished step. */
 export interface StepSample {
@@ -27,14 +27,12 @@ const MAX_ROWS = 1024;
 /** The overlap factor must change by this much before what was measured is read anew. */
 const OTHER_FACTOR = 0.04;
 /** Steps remembered as they were, per number of rows, to be read anew. */
-const NUM_KEPT = 5;
+const NUM_KEPT = 25;
 
 /** By so much, relatively, a staircase is off the fit: where noise is larger than that, the fit is worth more than few steps. */
 const STAIRCASE = 0.15;
 /** Jitter up to this much leaves the own mean of a number of rows alone. */
 const QUIET = 0.05;
-/** Where steps scatter by more, means forget slowly: else plans follow their noise. */
-const SCATTERED_WEIGHT = 0.02;
 /** Steps that stand behind such a mean at most. */
 const EFFECTIVE_STEPS = 99;
 /** However few tokens a step has, it takes this part of the usual at least. */
@@ -161,7 +159,7 @@ export class StepTimes {
       this.scatter += (residual * residual - this.scatter) * SCATTER_WEIGHT;
     }
     const usualMs = Math.max(LEAST_SHARE * aloneMs, aloneMs - this.moreTokensMs(rows, tokens));
-    mean.observe(usualMs, this.jitter > QUIET ? SCATTERED_WEIGHT : undefined);
+    mean.observe(usualMs, this.jitter > QUIET ? SLOW : QUICK);
   }
 
   /** Contention was found, or was found to be another: what counted as work was partly waiting for the device. */

@@ -1,17 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { uniform } from '../../../core/random.ts';
 import { ModelEstimator } from '../../../scheduling/estimate/model-estimator.ts';
 import { OverlapEstimate } from '../../../scheduling/estimate/overlap-estimate.ts';
 import { RoutingEstimate } from '../../../scheduling/estimate/routing-estimate.ts';
 import { curveMs, curveOf } from '../../../scheduling/estimate/step-curve.ts';
 import { StepTimes } from '../../../scheduling/estimate/step-times.ts';
-
-/** A reproducible stream of draws in [0, 1). */
-function stream(seed: number): () => number {
-  let position = 0;
-  return () => uniform({ seed, position: (position += 1), model: 1, purpose: 'simulation' });
-}
+import { stream } from './support/stream.ts';
 
 const step = (
   rows: number,
