@@ -18,6 +18,9 @@ const MOST_RACE_WINDOWS = 40;
 const RACE_RUN = 1;
 const RACE_RUN_IN_DOUBT = 3;
 
+/** Windows of the best one between those of challengers that are behind it so far: whatever they may yet turn out to be, it is likely to be little. */
+const BEHIND_PAUSE = 5;
+
 /** Standard error of predictions beside each other, relative, while the best one's is confirmed, and while it is contradicted. */
 const PREDICTION_ERROR = 0.05;
 const PREDICTION_ERROR_IN_DOUBT = 0.5;
@@ -45,13 +48,15 @@ export interface TrialState extends RaceState {
   trialMs: number;
   /** Windows since the best one ran. */
   numAway: number;
+  /** Windows of the best one since another one ran. */
+  numHome: number;
 }
 
 /** The arm of the next window; undefined = the best one. */
 export function nextTrial(state: TrialState): Arm | undefined {
-  const { isInDoubt, numAway } = state;
+  const { isInDoubt, numAway, numHome } = state;
   if (numAway >= (isInDoubt ? RACE_RUN_IN_DOUBT : RACE_RUN)) return undefined;
-  const challenger = challengerOf(state);
+  const challenger = challengerOf(state, numHome >= BEHIND_PAUSE);
   if (challenger || numAway > 0) return challenger;
   return leastTried(affordable(state, isInDoubt ? IN_DOUBT : TIMID));
 }
@@ -60,7 +65,9 @@ export function nextTrial(state: TrialState): Arm | undefined {
  * Whoever may yet turn out to be better than the best (the largest upper confidence bound); undefined when the race is over. What
  * is far behind is left aside after a window or two, so a race costs little, however bad some of its arms are.
  */
-function challengerOf(state: RaceState): Arm | undefined {
+function challengerOf(state: RaceState, isBehindAllowed: boolean): Arm | undefined {
+  const isBehind = (arm: Arm): boolean =>
+    arm.share.numValues >= KNOWN_WINDOWS && shareOf(arm, state).mean <= 1;
   const bound = (arm: Arm): number => {
     const { mean, error } = shareOf(arm, state);
     return mean + RACE_ERRORS * error;
@@ -68,7 +75,7 @@ function challengerOf(state: RaceState): Arm | undefined {
   const open = state.arms.filter(
     (arm) => arm !== state.best && arm.share.numValues < MOST_RACE_WINDOWS && bound(arm) > RACE_GAIN,
   );
-  return highest(open, bound);
+  return highest(isBehindAllowed ? open : open.filter((arm) => !isBehind(arm)), bound);
 }
 
 /** What an arm gives as a share of the best one, as far as prediction and measurement together tell, and its standard error. */

@@ -64,6 +64,8 @@ export class Trials {
   private bestBefore = 0;
   /** Windows since the best one ran. */
   private numAway = 0;
+  /** Windows of the best one since another one ran. */
+  private numHome = 0;
   private numWindowsRun = 0;
   private elapsedMs = 0;
   /** Of the plan before, until there are enough windows under this one. */
@@ -155,6 +157,7 @@ export class Trials {
     const before = this.current;
     this.promote(this.isInDoubt());
     this.numAway = before === this.best ? 0 : this.numAway + 1;
+    this.numHome = before === this.best ? this.numHome + 1 : 0;
     this.current = this.nextArm();
     this.open(nowMs, tokens, work, this.current === before ? 0 : SETTLE_SHARE);
   }
@@ -218,9 +221,9 @@ export class Trials {
   private nextArm(): Arm {
     if (this.rate.numValues < LEVEL_WINDOWS) return this.best;
     const isInDoubt = this.isInDoubt();
-    const { elapsedMs, numAway } = this;
+    const { elapsedMs, numAway, numHome } = this;
     const trialMs = this.windowMs * (1 + SETTLE_SHARE);
-    return nextTrial({ ...this.race(isInDoubt), elapsedMs, trialMs, numAway }) ?? this.best;
+    return nextTrial({ ...this.race(isInDoubt), elapsedMs, trialMs, numAway, numHome }) ?? this.best;
   }
 
   private race(isInDoubt: boolean): RaceState {
