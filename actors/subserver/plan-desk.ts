@@ -11,6 +11,8 @@ const LEFT: Tolerance = { routing: 0.5, deviations: 6, stepMs: Infinity, overlap
 /** … for so long: a hard passage of one of two answers is over sooner. */
 const LEFT_FOR_MS = 100;
 
+/** What decides is looked at for the log so often. */
+const LOG_LOOK_MS = 100;
 /** Changes that follow each other faster are told by the last of them. */
 const LOG_INTERVAL_MS = 1000;
 /** The same for those that only follow the number of requests alive. */
@@ -28,6 +30,7 @@ export class PlanDesk {
   private logged = '';
   private loggedWhy = '';
   private loggedMs = -Infinity;
+  private lookedMs = -Infinity;
   private awaySinceMs: number | undefined;
   private readonly alive = new SteadyCount();
 
@@ -68,6 +71,8 @@ export class PlanDesk {
     const nowMs = this.context.clock.nowMs();
     this.awaySinceMs = isAway ? (this.awaySinceMs ?? nowMs) : undefined;
     this.auto.outdate(this.awaySinceMs !== undefined && nowMs - this.awaySinceMs >= LEFT_FOR_MS);
+    if (nowMs - this.lookedMs < LOG_LOOK_MS) return;
+    this.lookedMs = nowMs;
     this.logChange();
   }
 

@@ -51,7 +51,7 @@ export class PlanLeader {
     if (!this.isLeader()) return;
     const { beacons, table } = this.context;
     const alive = beacons.aliveFor(beacons.peers(), table.size, table.numAtHome);
-    const models = this.reports();
+    const models = this.tuner.isLookDue(nowMs, alive) ? this.reports() : undefined;
     const isFollowed = this.desk.isFollowing(alive);
     const counts = { tokens: this.tokens(alive), work: this.work() };
     const isChanged = this.tuner.tick({ nowMs, alive, models, ...counts, isFollowed });

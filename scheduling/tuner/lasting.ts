@@ -14,6 +14,11 @@ export class Lasting {
   private changedMs = -Infinity;
   private sinceMs: number | undefined;
 
+  /** Whether the load was another one at the last look. */
+  get isRunning(): boolean {
+    return this.sinceMs !== undefined;
+  }
+
   /** The load is the plan's. */
   ended(): void {
     this.sinceMs = undefined;

@@ -27,8 +27,8 @@ export interface TunerInput {
   nowMs: number;
   /** Requests alive in the whole system, as announced. */
   alive: number;
-  /** Estimates by model, in the order of ids. */
-  models: readonly ModelReports[];
+  /** Estimates by model, in the order of ids; undefined where no look at them is due. */
+  models: readonly ModelReports[] | undefined;
   /** Tokens committed so far in the whole system, since any beginning. */
   tokens: number;
   /** What one home has done, to tell luck from skill; see luck.ts. */
@@ -51,6 +51,8 @@ const HEADROOM = 1.25;
 const LEAST_TABLE = 8;
 /** A load so far off counts as another one soon, however often plans have changed. */
 const FAR: Tolerance = { ...MATERIAL, routing: 0.5, deviations: 6 };
+/** Estimates are looked at so often while the load is the plan's: a look costs as much as a step of the smallest models. */
+const LOOK_MS = 60;
 /** Requests alive that a table covers at most; beyond, its last entry serves. */
 const MAX_ALIVE = 512;
 
@@ -68,6 +70,7 @@ export class Tuner {
   private readonly budget = new SolveBudget();
   private readonly dwell = new Dwell();
   private nowMs = 0;
+  private lookedMs = -Infinity;
   private readonly lasting = new Lasting();
   private readonly alive = new SteadyCount();
 
@@ -94,6 +97,13 @@ export class Tuner {
     });
   }
 
+  /** Whether the next tick should bring the estimates. */
+  isLookDue(nowMs: number, alive: number): boolean {
+    const { active, fresh, lasting } = this;
+    if (!active || fresh || lasting.isRunning || this.tableSize(alive) > active.aliveMax) return true;
+    return nowMs - this.lookedMs >= LOOK_MS;
+  }
+
   /** To be called often while requests run; returns whether the choices have changed. */
   tick(input: TunerInput): boolean {
     this.nowMs = input.nowMs;
@@ -111,6 +121,8 @@ export class Tuner {
   }
 
   private plan({ nowMs, alive, models }: TunerInput): void {
+    if (!models) return;
+    this.lookedMs = nowMs;
     const aliveMax = this.tableSize(alive);
     const measured = systemOf(models, this.options.home, aliveMax);
     if (!measured || alive < 1) return;

@@ -6,27 +6,7 @@ import { SteadyCount } from '../../../scheduling/tuner/steady-count.ts';
 import { systemOf } from '../../../scheduling/tuner/system-of.ts';
 import { Tuner, type TunerInput } from '../../../scheduling/tuner/tuner.ts';
 import { candidate } from './support/candidate.ts';
-
-const home = (p: number, change: Partial<ModelEstimates> = {}): ModelEstimates => ({
-  routing: [1 - p, p],
-  commits: [1, 0],
-  curve: [[1, 6]],
-  jitter: 0,
-  overlapFactor: 1,
-  numOutcomes: 500,
-  maxNumSeqs: 16,
-  ...change,
-});
-const guest = (change: Partial<ModelEstimates> = {}): ModelEstimates =>
-  home(0, {
-    routing: [1, 0],
-    commits: [1, 0],
-    curve: [
-      [1, 20],
-      [4, 26],
-    ],
-    ...change,
-  });
+import { guest, home } from './support/reports.ts';
 
 describe('the system that estimates describe', () => {
   it('waits until every model that is used has been seen enough', () => {
@@ -163,6 +143,31 @@ describe('the tuner', () => {
     const { solver, tick } = make();
     tick(0.3, { alive: 2 });
     expect(solver.problems).toMatchObject([{ aliveMax: 8 }]);
+  });
+
+  it("wants the estimates now and then while they are the plan's, and at every tick before and while they are not", () => {
+    const { solver, tuner, tick } = make();
+    const isDueAfter = (ms: number, alive = 8): boolean => tuner.isLookDue(100 * numTicks + ms, alive);
+    let numTicks = 1;
+    expect(isDueAfter(0)).toBe(true);
+    tick(0.3);
+    expect(isDueAfter(1)).toBe(true);
+    solver.answer();
+    expect(isDueAfter(1)).toBe(true);
+    tick(0.3); // the plan is taken
+    tick(0.3);
+    numTicks = 3;
+    expect([isDueAfter(20), isDueAfter(59), isDueAfter(60)]).toEqual([false, false, true]);
+    expect(isDueAfter(20, 11)).toBe(true); // more requests than the table has room for
+    tick(0.3, { models: undefined });
+    numTicks = 4;
+    expect(isDueAfter(0)).toBe(true); // the last look was at the tick before
+    tick(0.6);
+    numTicks = 5;
+    expect(isDueAfter(1)).toBe(true);
+    tick(0.3);
+    numTicks = 6;
+    expect(isDueAfter(1)).toBe(false);
   });
 
   it('asks again when the estimates move or more requests come, but not too often', () => {
