@@ -16,8 +16,8 @@ const USAGE = `tokenrail bench sweep: start thresholds by measurement on real mo
   --pairs list        embedded, dummy (embedded,dummy)
   --concurrency list  requests alive (2,4,8,16)
   --rounds n          turns per candidate (2)
-  --final-rounds n    further turns of the best four and the default, which choose the best (2)
-  --verdict-rounds n  further turns of the best and the default, on which the verdict rests: at least (10)
+  --final-rounds n    further turns of the best four and the default, which choose the best two (2)
+  --verdict-rounds n  further turns of the best two and the default, on which the verdict rests: at least (10)
   --verdict-error e   … until the standard error of the share is no larger (0.015)
   --max-verdict n     … but no more (embedded 30, dummy 20)
   --seconds s         measured time of a turn (embedded 3, dummy 4)
@@ -29,7 +29,7 @@ const USAGE = `tokenrail bench sweep: start thresholds by measurement on real mo
   --svg file          draws the page
   --json              one JSON object
 
-Goal: the default reaches 97 % of the best at each. The machine should do nothing else; about 50 minutes on 2 cores.
+Goal: the default reaches 97 % of the best at each. The machine should do nothing else; about 70 minutes on 2 cores.
 `;
 
 const OPTIONS = {

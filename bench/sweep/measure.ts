@@ -16,9 +16,9 @@ export interface SweepOptions {
   turn: TurnOptions;
   /** Rounds over all candidates. */
   rounds: number;
-  /** Further rounds over the best few and the default, which choose the best. */
+  /** Further rounds over the best few and the default, which choose the best two. */
   finalRounds: number;
-  /** Further rounds over the best and the default, on which the verdict rests: so many at least (2 or more), … */
+  /** Further rounds over the best two and the default, on which the verdict rests: so many at least (2 or more), … */
   verdictRounds: number;
   /** … and more until the standard error of the share is no larger than this, … */
   verdictError: number;
@@ -39,6 +39,8 @@ export interface SweepResult extends Verdict {
 }
 
 const NUM_FINALISTS = 4;
+/** Beside the default: turns are few, and the second best by them may be the best. */
+const NUM_JUDGED = 2;
 
 /** Thresholds measured one by one in interleaved turns of one running system, beside the runtime as it schedules itself. */
 export async function sweepOf(options: SweepOptions): Promise<SweepResult> {
@@ -77,7 +79,7 @@ async function runStages(entrants: readonly Entrant[], options: SweepOptions): P
   for (let round = 0; round < rounds; round += 1) await runRound(entrants, round, 'first', turn);
   const finalists = finalistsOf(entrants, NUM_FINALISTS);
   for (let round = 0; round < finalRounds; round += 1) await runRound(finalists, round, 'selection', turn);
-  const judged = finalistsOf(finalists, 1);
+  const judged = finalistsOf(entrants, NUM_JUDGED, finalists);
   for (let round = 0; !isJudged(entrants, round, options); round += 1)
     await runRound(judged, round, 'verdict', turn);
 }

@@ -58,12 +58,21 @@ const isJudging = (stage: Stage): boolean => stage === 'verdict';
 
 const rankOf = (entrant: Adjusted): number => mean(ofStage(entrant, isChoosing));
 
-/** The default and the best few by the rounds so far, best first. */
-export function finalistsOf<T extends Measured>(entrants: readonly T[], count: number): T[] {
+/**
+ * The default and the best few by the rounds so far, best first.
+ *
+ * @param entrants all: what luck does is learnt from every turn there was; of a dozen it would be noise, and so would be the best
+ * @param among who may be chosen
+ */
+export function finalistsOf<T extends Measured>(
+  entrants: readonly T[],
+  count: number,
+  among: readonly T[] = entrants,
+): T[] {
   const ranks = adjusted(entrants).map(rankOf);
   const rank = (entrant: T): number => ranks[entrants.indexOf(entrant)] ?? -Infinity;
-  const others = entrants.filter(({ thresholds }) => thresholds !== null);
-  const auto = entrants.filter(({ thresholds }) => thresholds === null);
+  const others = among.filter(({ thresholds }) => thresholds !== null);
+  const auto = among.filter(({ thresholds }) => thresholds === null);
   return [...auto, ...others.sort((a, b) => rank(b) - rank(a)).slice(0, count)];
 }
 
@@ -83,15 +92,18 @@ function pointOf(entrant: Adjusted): SweepPoint {
 }
 
 /**
- * What a sweep found. The best of many noisy numbers is too good, so those that choose the best do not judge it: its share
- * comes from rounds of their own, in which only it and the default run.
+ * What a sweep found. The best of many noisy numbers is too good, so those that choose the best do not judge it: the share
+ * comes from rounds of their own, in which only the best few and the default run. Of those few the one counts that is best there: a
+ * little in its favour, and nobody who was taken for the second best by chance is left out.
  *
  * @param entrants the default and one other at least, with as many turns of stage `verdict`
  */
 export function verdictOf(entrants: readonly Measured[]): Verdict {
   const all = adjusted(entrants);
   const auto = all.find(({ thresholds }) => thresholds === null);
-  const judged = all.find((one) => one.thresholds !== null && ofStage(one, isJudging).length > 0);
+  const [judged] = all
+    .filter((one) => one.thresholds !== null && ofStage(one, isJudging).length > 0)
+    .sort((a, b) => mean(ofStage(b, isJudging)) - mean(ofStage(a, isJudging)));
   if (!auto || !judged?.thresholds)
     throw new Error('a sweep needs the default and thresholds that were judged');
   const [ours, best] = [ofStage(auto, isJudging), ofStage(judged, isJudging)];

@@ -112,4 +112,50 @@ describe('the verdict of a sweep', () => {
       false,
     ]);
   });
+
+  it('judges by the better of those that are judged', () => {
+    const judged = (rate: number, i: number): Turn[] => [
+      ...turnsOf(rate, i, 'first', 4),
+      ...turnsOf(rate, i, 'verdict', 10, 50),
+    ];
+    const entrants: Measured[] = [
+      { thresholds: null, turns: judged(95, 0) },
+      { thresholds: [1, 1], turns: judged(96, 1) },
+      { thresholds: [1, 2], turns: judged(100, 2) },
+    ];
+    const verdict = verdictOf(entrants);
+    expect(verdict.best).toEqual([1, 2]);
+    expect(verdict.share).toBeLessThan(0.97);
+    expect(verdictOf([entrants[0], entrants[2], entrants[1]].flatMap((one) => one ?? [])).best).toEqual([
+      1, 2,
+    ]);
+  });
+
+  it('learns what luck does from all turns, also where a few are chosen among', () => {
+    const isRight = (seed: number, isFromAll: boolean): boolean => {
+      const entrants: Measured[] = Array.from({ length: 18 }, (_, i) => {
+        const numTurns = i < 5 ? 3 : 2;
+        const rate = i === 1 ? 105 : 100;
+        // Tokens fed scatter, and here decide nothing: a few turns explain themselves by them nevertheless.
+        const record = (turn: number): TurnRecord => {
+          const id = 1000 * seed + i;
+          const one = turnOf(rate, id, turn, 0.15);
+          const fed = (model: number): number => one.tokens * (1 + 0.3 * draw(id, turn, model));
+          return { ...one, fedTokens: [fed(3), fed(4)] };
+        };
+        const turns = Array.from({ length: numTurns }, (__, t) => ({
+          stage: 'first' as const,
+          record: record(t),
+        }));
+        return { thresholds: i === 0 ? null : ([1, i] as const), turns };
+      });
+      const finalists = entrants.slice(0, 5);
+      const [, best] = finalistsOf(isFromAll ? entrants : finalists, 1, finalists);
+      return best === entrants[1];
+    };
+    const count = (isFromAll: boolean): number =>
+      Array.from({ length: 400 }, (_, seed) => isRight(seed, isFromAll)).filter(Boolean).length;
+    expect(count(true)).toBeGreaterThan(300);
+    expect(count(true)).toBeGreaterThan(count(false) + 8);
+  });
 });
