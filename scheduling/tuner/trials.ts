@@ -260,13 +260,13 @@ export class Trials {
     }
   }
 
-  /** Another one is predicted to be better by more than a change costs: each begins with windows that tell nothing. */
+  /** Another one is predicted to be better by more than a change costs; measured ones are for promote(): the best of many is lucky. */
   private leaveForPredicted(): void {
-    const race = this.race(this.wasInDoubt);
-    const mean = (arm: Arm): number => shareOf(arm, race).mean;
-    const arms = this.arms.filter((arm) => !this.wasInDoubt || arm.share.numValues > 0);
-    const [found] = arms.sort((a, b) => mean(b) - mean(a));
-    if (found && found !== this.best && mean(found) * AS_GOOD > 1) this.prefer(found, this.wasInDoubt);
+    if (this.wasInDoubt) return;
+    const share = (arm: Arm): number => arm.candidate.tokensPerSecond / this.best.candidate.tokensPerSecond;
+    const isOpen = ({ share: { numValues }, place }: Arm): boolean => numValues === 0 && place === undefined;
+    const [found] = this.arms.filter(isOpen).sort((x, y) => share(y) - share(x));
+    if (found && found !== this.best && share(found) * AS_GOOD > 1) this.prefer(found, false);
   }
 
   private correctionFor(arm: Arm): Correction | undefined {

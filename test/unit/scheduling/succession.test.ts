@@ -31,6 +31,17 @@ describe('trials under the next plan', () => {
     }
   });
 
+  it.each([1, 2])('do not go over to what was lucky in %i windows', (numLucky) => {
+    const before = new Trials(candidates);
+    let tokens = 0;
+    for (let k = 1; before.numWindows < numLucky; k += 1) {
+      tokens += (before.isTrial ? 360 : 300) / 20;
+      before.tick(k * 50, tokens);
+    }
+    expect(before.chosen.name).toBe('look-ahead');
+    expect(new Trials(candidates, Infinity, before).chosen.name).toBe('look-ahead');
+  });
+
   it('follow a prediction that is better by more than a change costs, unless predictions are known to be wrong', () => {
     const better = [candidate('threshold-hold(1,3)', 450, 'threshold-hold'), ...candidates];
     const wrong = new Trials(candidates);
