@@ -42,7 +42,7 @@ export class RobustMean {
     return this.mean;
   }
 
-  observe(value: number, { weight, levelValues }: Pace = QUICK): void {
+  observe(value: number, { weight, levelValues }: Pace): void {
     this.count += 1;
     this.recent.push(value);
     if (this.recent.length > MEDIAN_OF) this.recent.shift();

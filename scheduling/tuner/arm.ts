@@ -23,6 +23,11 @@ export class Arm {
     return kindsOf(this.candidate.policies);
   }
 
+  /** What it is predicted to give as a share of what `best` is. */
+  predictedBeside(best: Arm): number {
+    return this.candidate.tokensPerSecond / best.candidate.tokensPerSecond;
+  }
+
   /** Standard error of its share, given the variance of one window; for when there are too few windows for one of its own. */
   errorBeside(numBestWindows: number, windowVariance: number): number {
     return Math.sqrt(windowVariance * (1 / this.share.numValues + 1 / Math.max(1, numBestWindows)));
@@ -55,14 +60,14 @@ export interface Correction {
 export function correctionOf(arm: Arm, best: Arm): Correction | undefined {
   if (arm === best) return { factor: 1, variance: 0, numWindows: Infinity };
   const { mean, variance, numValues } = arm.share;
-  const predicted = arm.candidate.tokensPerSecond / best.candidate.tokensPerSecond;
+  const predicted = arm.predictedBeside(best);
   if (!(predicted > 0) || !(mean > 0)) return undefined;
   return { factor: mean / predicted, variance: variance / mean ** 2, numWindows: numValues };
 }
 
 /** Begins with what the plan before tells: `own` and `ofBest` are corrections of arms like this one and like the new best. */
 export function inherit(arm: Arm, best: Arm, own: Correction, ofBest: Correction): void {
-  const predicted = arm.candidate.tokensPerSecond / best.candidate.tokensPerSecond;
+  const predicted = arm.predictedBeside(best);
   const mean = (predicted * own.factor) / ofBest.factor;
   const variance = (own.variance + ofBest.variance) * mean ** 2;
   arm.share.set(mean, variance, Math.min(own.numWindows, ofBest.numWindows, MOST_INHERITED));

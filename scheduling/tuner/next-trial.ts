@@ -92,15 +92,15 @@ export function shareOf(
 }
 
 function priorOf(arm: Arm, best: Arm, isInDoubt: boolean): { mean: number; error: number } {
-  const mean = arm.candidate.tokensPerSecond / best.candidate.tokensPerSecond;
+  const mean = arm.predictedBeside(best);
   if (isInDoubt || best.place !== undefined) return { mean, error: PREDICTION_ERROR_IN_DOUBT };
   return arm.place === undefined ? { mean, error: PREDICTION_ERROR } : RUNG;
 }
 
 /** Part of the throughput that is lost while an arm runs. */
-function lossShareOf({ share, candidate }: Arm, best: Arm): number {
-  const predicted = candidate.tokensPerSecond / best.candidate.tokensPerSecond;
-  return Math.max(0, 1 - (share.numValues >= KNOWN_WINDOWS ? share.mean : predicted));
+function lossShareOf(arm: Arm, best: Arm): number {
+  const { share } = arm;
+  return Math.max(0, 1 - (share.numValues >= KNOWN_WINDOWS ? share.mean : arm.predictedBeside(best)));
 }
 
 /** Arms whose next window is within these shares of the time and the tokens. */

@@ -263,7 +263,7 @@ export class Trials {
   /** Another one is predicted to be better by more than a change costs; measured ones are for promote(): the best of many is lucky. */
   private leaveForPredicted(): void {
     if (this.wasInDoubt) return;
-    const share = (arm: Arm): number => arm.candidate.tokensPerSecond / this.best.candidate.tokensPerSecond;
+    const share = (arm: Arm): number => arm.predictedBeside(this.best);
     const isOpen = ({ share: { numValues }, place }: Arm): boolean => numValues === 0 && place === undefined;
     const [found] = this.arms.filter(isOpen).sort((x, y) => share(y) - share(x));
     if (found && found !== this.best && share(found) * AS_GOOD > 1) this.prefer(found, false);
