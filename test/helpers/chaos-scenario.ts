@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { PolicySpec } from '../../scheduling/index.ts';
 import type { NetworkOptions } from '../../simulation/index.ts';
+import { between } from './even-arbitraries.ts';
 
 /** Everything that may go wrong in one run. Times in milliseconds of virtual time after the first request. */
 export interface Chaos {
@@ -44,11 +45,11 @@ export function chaos(numModels: 2 | 3): fc.Arbitrary<Chaos> {
     maxTokens: fc.integer({ min: 4, max: 20 }),
     replicas: fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 3, maxLength: 3 }),
     policies: fc.array(policies, { minLength: 3, maxLength: 3 }),
-    pUnsure: fc.double({ min: 0, max: 1, noNaN: true }),
-    meanSpan: fc.double({ min: 1, max: 6, noNaN: true }),
+    pUnsure: between(0, 1),
+    meanSpan: between(1, 6),
     network: fc.record({
-      hopMs: fc.double({ min: 0, max: 2, noNaN: true }),
-      jitterMs: fc.double({ min: 0, max: 3, noNaN: true }),
+      hopMs: between(0, 2),
+      jitterMs: between(0, 3),
       lossProbability: fc.constantFrom(0, 0, 0.02, 0.1),
       duplicateProbability: fc.constantFrom(0, 0.2),
       reorderProbability: fc.constantFrom(0, 0.2),

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { SamplingParams } from '../../core/request.ts';
 import type { NetworkOptions } from '../../simulation/index.ts';
+import { between } from '../helpers/even-arbitraries.ts';
 import { ScriptedAlgorithms, type ScriptedAlgorithm } from '../helpers/scripted-algorithms.ts';
 import { sequentialAnswer, type OracleModel } from '../helpers/sequential-oracle.ts';
 import { greedy, SimDeployment } from '../helpers/sim-deployment.ts';
@@ -92,11 +93,11 @@ it('all of them do so whatever the network loses, doubles, delays and reorders',
     isSampled: fc.boolean(),
     replicas: fc.integer({ min: 1, max: 2 }),
     network: fc.record({
-      hopMs: fc.double({ min: 0, max: 2, noNaN: true }),
-      jitterMs: fc.double({ min: 0, max: 3, noNaN: true }),
-      lossProbability: fc.double({ min: 0, max: 0.1, noNaN: true }),
-      duplicateProbability: fc.double({ min: 0, max: 0.3, noNaN: true }),
-      reorderProbability: fc.double({ min: 0, max: 0.3, noNaN: true }),
+      hopMs: between(0, 2),
+      jitterMs: between(0, 3),
+      lossProbability: between(0, 0.1),
+      duplicateProbability: between(0, 0.3),
+      reorderProbability: between(0, 0.3),
       reorderMs: fc.constant(30),
       seed: fc.integer(),
     }),

@@ -4,6 +4,7 @@ import type { SamplingParams } from '../../core/request.ts';
 import { createPolicy, type PolicySpec } from '../../scheduling/index.ts';
 import type { NetworkOptions } from '../../simulation/index.ts';
 import { scriptedPair } from '../helpers/chain-engine.ts';
+import { between } from '../helpers/even-arbitraries.ts';
 import { sequentialAnswer, type OracleModel } from '../helpers/sequential-oracle.ts';
 import { greedy, SimDeployment, type SimModel } from '../helpers/sim-deployment.ts';
 
@@ -142,15 +143,15 @@ describe('the asynchronous runtime writes what the sequential loop writes', () =
       numRequests: fc.integer({ min: 1, max: 10 }),
       homes: fc.integer({ min: 1, max: 2 }),
       guests: fc.integer({ min: 1, max: 2 }),
-      pUnsure: fc.double({ min: 0, max: 1, noNaN: true }),
-      meanSpan: fc.double({ min: 1, max: 6, noNaN: true }),
+      pUnsure: between(0, 1),
+      meanSpan: between(1, 6),
       policies: fc.tuple(policy, policy),
       network: fc.record({
-        hopMs: fc.double({ min: 0, max: 2, noNaN: true }),
-        jitterMs: fc.double({ min: 0, max: 3, noNaN: true }),
-        lossProbability: fc.double({ min: 0, max: 0.15, noNaN: true }),
-        duplicateProbability: fc.double({ min: 0, max: 0.3, noNaN: true }),
-        reorderProbability: fc.double({ min: 0, max: 0.3, noNaN: true }),
+        hopMs: between(0, 2),
+        jitterMs: between(0, 3),
+        lossProbability: between(0, 0.15),
+        duplicateProbability: between(0, 0.3),
+        reorderProbability: between(0, 0.3),
         reorderMs: fc.constant(30),
         seed: fc.integer(),
       }),

@@ -8,6 +8,7 @@ import type { NetworkOptions } from '../../simulation/index.ts';
 import { decodeFrame } from '../../transport/codec.ts';
 import type { Finish } from '../../transport/messages.ts';
 import { hashTokens, type ScriptedModel } from '../helpers/chain-engine.ts';
+import { between } from '../helpers/even-arbitraries.ts';
 import { sequentialAnswer, type OracleModel } from '../helpers/sequential-oracle.ts';
 import { greedy, SimDeployment } from '../helpers/sim-deployment.ts';
 import { VisitWatch } from '../helpers/visit-watch.ts';
@@ -25,7 +26,7 @@ interface Case {
   network: NetworkOptions;
 }
 
-const share = fc.double({ min: 0, max: 1, noNaN: true });
+const share = between(0, 1);
 
 const cases: fc.Arbitrary<Case> = fc.record({
   numModels: fc.integer({ min: 2, max: 3 }),
@@ -39,8 +40,8 @@ const cases: fc.Arbitrary<Case> = fc.record({
   numRequests: fc.integer({ min: 1, max: 8 }),
   maxTokens: fc.integer({ min: 1, max: 20 }),
   network: fc.record({
-    hopMs: fc.double({ min: 0, max: 2, noNaN: true }),
-    jitterMs: fc.double({ min: 0, max: 3, noNaN: true }),
+    hopMs: between(0, 2),
+    jitterMs: between(0, 3),
     lossProbability: fc.constantFrom(0, 0, 0.05, 0.15),
     duplicateProbability: fc.constantFrom(0, 0.3),
     reorderProbability: fc.constantFrom(0, 0.3),
