@@ -15,12 +15,12 @@ const USAGE = `tokenrail bench sweep: start thresholds by measurement on real mo
 
   --pairs list        embedded, dummy (embedded,dummy)
   --concurrency list  requests alive (2,4,8,16)
-  --rounds n          turns per candidate (2)
-  --final-rounds n    further turns of the best four and the default, which choose the best two (2)
-  --verdict-rounds n  further turns of the best two and the default, on which the verdict rests: at least (10)
-  --verdict-error e   … until the standard error of the share is no larger (0.015)
-  --max-verdict n     … but no more (embedded 30, dummy 20)
-  --seconds s         measured time of a turn (embedded 3, dummy 4)
+  --rounds n          turns per candidate (4)
+  --final-rounds n    further turns of the best four and the default, which choose the best two (6)
+  --verdict-rounds n  further turns of the best two and the default, on which the verdict rests: at least (20)
+  --verdict-error e   … until the standard error of the share is no larger (0.01)
+  --max-verdict n     … but no more (embedded 100, dummy 50)
+  --seconds s         measured time of a turn (embedded 1, dummy 2)
   --settle s          time the default gets before it is measured (60)
   --threshold x       R-Stitch's threshold of the embedded pair (0.02)
   --p x               random router's probability of the dummy pair (0.2)
@@ -29,17 +29,17 @@ const USAGE = `tokenrail bench sweep: start thresholds by measurement on real mo
   --svg file          draws the page
   --json              one JSON object
 
-Goal: the default reaches 97 % of the best at each. The machine should do nothing else; about 70 minutes on 2 cores.
+Goal: the default reaches 97 % of the best at each. The machine should do nothing else; about 80 minutes on 2 cores.
 `;
 
 const OPTIONS = {
   pairs: { type: 'string', default: 'embedded,dummy' },
   concurrency: { type: 'string', default: '2,4,8,16' },
-  rounds: { type: 'string', default: '2' },
-  'final-rounds': { type: 'string', default: '2' },
-  'verdict-rounds': { type: 'string', default: '10' },
+  rounds: { type: 'string', default: '4' },
+  'final-rounds': { type: 'string', default: '6' },
+  'verdict-rounds': { type: 'string', default: '20' },
   seconds: { type: 'string' },
-  'verdict-error': { type: 'string', default: '0.015' },
+  'verdict-error': { type: 'string', default: '0.01' },
   'max-verdict': { type: 'string' },
   settle: { type: 'string', default: '60' },
   threshold: { type: 'string', default: '0.02' },
@@ -51,8 +51,8 @@ const OPTIONS = {
   help: { type: 'boolean', default: false },
 } as const;
 
-const TURN_SECONDS: Record<PairName, string> = { embedded: '3', dummy: '4' };
-const MAX_VERDICT_ROUNDS: Record<PairName, string> = { embedded: '30', dummy: '20' };
+const TURN_SECONDS: Record<PairName, string> = { embedded: '1', dummy: '2' };
+const MAX_VERDICT_ROUNDS: Record<PairName, string> = { embedded: '100', dummy: '50' };
 const WARM_UP_SECONDS: Record<PairName, number> = { embedded: 0.15, dummy: 0.6 };
 const DUMMY = { promptTokens: 64, outputTokens: 512, vocabSize: 49_152 };
 

@@ -22,6 +22,11 @@ const SAMPLED_EACH_UP_TO = 4;
 
 /** Values that differ by less than this are a tie: the simpler candidate goes first. */
 const TIE = 1e-5;
+/**
+ * Where step times scatter, who waits relies on forecasts that the model takes for free: the others' steps are told by messages
+ * that are a hop late. For less than this it is not worth it; samples are no more certain anyway.
+ */
+const WORTH_WAITING = 0.005;
 
 /**
  * For each number of requests alive in a grid: all candidates, evaluated and sorted. Pure and deterministic.
@@ -58,7 +63,19 @@ export function planEntry(
 ): PlanEntry {
   const evaluator = new Evaluator(problem.system, alive, new Configured(problem), effort);
   const proposals = propose(problem.system, evaluator, hints, problem.admissionP99Ms !== undefined);
-  return { alive, candidates: sorted(evaluate(evaluator, proposals, problem), problem.admissionP99Ms) };
+  const candidates = evaluate(evaluator, proposals, problem);
+  const inOrder = sorted(candidates, problem.admissionP99Ms);
+  const [eager] = candidates;
+  return { alive, candidates: evaluator.isExactPossible || !eager ? inOrder : sparedWaiting(inOrder, eager) };
+}
+
+/** `eager` goes first where nobody is better by enough, unless it exceeds a bound that others keep. */
+function sparedWaiting(inOrder: readonly Candidate[], eager: Candidate): readonly Candidate[] {
+  const [best = eager] = inOrder;
+  const { p99AdmissionMs = 0 } = best;
+  const isAsGood = eager.tokensPerSecond >= best.tokensPerSecond * (1 - WORTH_WAITING);
+  if (!isAsGood || (eager.p99AdmissionMs ?? 0) > p99AdmissionMs) return inOrder;
+  return [eager, ...inOrder.filter((candidate) => candidate !== eager)];
 }
 
 /** 1, 2, 3 … `eachUpTo`, then ever sparser, and `aliveMax`. */

@@ -48,6 +48,19 @@ describe('a plan', () => {
     expect(new Set(scattered.candidates.map(({ isSampled }) => isSampled))).toEqual(new Set([true]));
   });
 
+  it('waits on forecasts only where that is predicted to be worth it, once step times scatter', () => {
+    const entry = (p: number, stepMs: readonly [number, number], jitter: number) =>
+      planEntry({ system: { ...pair(p, stepMs), jitter: [jitter, jitter] }, aliveMax: 8 }, 8).candidates;
+    const first = (...args: Parameters<typeof entry>): string | undefined => entry(...args)[0]?.name;
+    const even = entry(0.05, [6, 10], 0.1);
+    const most = Math.max(...even.map(({ tokensPerSecond }) => tokensPerSecond));
+    expect(even[0]?.name).toBe('eager');
+    expect(most / (even[0]?.tokensPerSecond ?? 0)).toBeGreaterThan(1);
+    expect(most / (even[0]?.tokensPerSecond ?? 0)).toBeLessThan(1.005);
+    expect(first(0.35, [6, 27.9], 0.1)).not.toBe('eager');
+    expect(first(0.35, [6, 27.9], 0)).not.toBe('eager');
+  });
+
   it('finds the best thresholds', () => {
     for (const { alive, candidates } of plan.entries.slice(1)) {
       const { routing, commits, stepMs } = pair(0.35);
