@@ -8,6 +8,7 @@ import { releaseHere } from './ending.ts';
 import { askRouter, failRequest } from './failing.ts';
 import { handOff, postHandoff, postProgress } from './handoff.ts';
 import { LiveRequest } from './live-request.ts';
+import type { Destination } from './peer-inboxes.ts';
 import { postRefusal, postReject } from './refusal.ts';
 import { postNeedsPrefix } from './resync.ts';
 
@@ -82,14 +83,16 @@ export class GuestSide {
   /** Another guest does not take the request. */
   onReject(request: LiveRequest, message: Reject): void {
     const isAboutNow = message.term === request.term && message.hop === request.hop;
-    if (isAboutNow && this.isParkedAt(request, message.model, message.replica))
-      this.handBack(request, message.model);
+    const { model, replica, retryable } = message;
+    // What it refuses for good, every replica of its model would.
+    if (isAboutNow && this.isParkedAt(request, model, replica))
+      this.handBack(request, { model, replica: retryable ? replica : undefined });
     else this.context.counters.add('stale_messages');
   }
 
   onPeerGone(request: LiveRequest, model: ModelId, replica: string | undefined): void {
     if (request.peerReplicas.get(model) !== replica) return;
-    if (this.isParkedAt(request, model, replica)) this.handBack(request, model);
+    if (this.isParkedAt(request, model, replica)) this.handBack(request, { model, replica });
     else {
       request.peerReplicas.delete(model);
       request.peerLocs.delete(model);
@@ -164,13 +167,15 @@ export class GuestSide {
     return isPending && request.lastSent?.to === model && (known === undefined || known === replica);
   }
 
-  /** The model that the router chose is not to be had: the home gets the request, and hears why. */
-  private handBack(request: LiveRequest, lost: ModelId): void {
+  /** The one that the router chose is not to be had: the home gets the request, and hears why. */
+  private handBack(request: LiveRequest, lost: Destination): void {
     this.context.counters.add('handoffs_local');
-    request.peerReplicas.delete(lost);
-    request.peerLocs.delete(lost);
+    request.peerReplicas.delete(lost.model);
+    request.peerLocs.delete(lost.model);
     request.lifecycle.send({ type: 'RETURN' });
-    handOff(this.context, request, request.home.model, { lost });
+    // Where another replica may take it, the home sends what was sent from here.
+    const algo = lost.replica === undefined ? undefined : request.lastSent?.algo;
+    handOff(this.context, request, request.home.model, { lost, algo });
   }
 
   /** Waits for the prefix without being in any queue: what was running here is void. */

@@ -8,6 +8,7 @@ import type { SubserverContext } from './context.ts';
 import { askRouter } from './failing.ts';
 import { isHomeRequest } from './home-request.ts';
 import type { LiveRequest } from './live-request.ts';
+import type { Destination } from './peer-inboxes.ts';
 
 /** Where messages to a model go: its known replica, else any replica of it. */
 export function peerSubject(context: SubserverContext, request: LiveRequest, model: ModelId): string {
@@ -30,7 +31,7 @@ function sendableOf(router: Router, request: LiveRequest, to: ModelId, row?: Rou
 /** What a handoff follows from. */
 export interface HandoffCause {
   finished?: EndReason;
-  lost?: ModelId;
+  lost?: Destination;
   /** The row that leaves. */
   row?: RouteRow;
   /** Fields of the handoff that this one takes the place of. */
@@ -101,15 +102,16 @@ export function postHandoff(
 }
 
 function peerLocs(context: SubserverContext, request: LiveRequest): PeerReq['locs'] {
-  const locs = [...request.peerLocs].map(([model, loc]) => {
-    const replica = request.peerReplicas.get(model);
-    return replica === undefined ? { model, loc } : { model, loc, replica };
-  });
+  const entry = (model: ModelId, loc: number, replica: string | undefined) =>
+    replica === undefined ? { model, loc } : { model, loc, replica };
+  const locs = [...request.peerLocs].map(([model, loc]) =>
+    entry(model, loc, request.peerReplicas.get(model)),
+  );
   const { self, replica } = context.options;
   const lost = request.lastSent?.lost;
   return [
-    ...locs.filter(({ model }) => model !== lost),
-    ...(lost === undefined ? [] : [{ model: lost, loc: 0 }]),
+    ...locs.filter(({ model }) => model !== lost?.model),
+    ...(lost === undefined ? [] : [entry(lost.model, 0, lost.replica)]),
     { model: self, loc: request.tokens.length, replica },
   ];
 }

@@ -2,13 +2,14 @@ import { isErrorCode, TokenrailError, type ErrorCode } from '../../core/errors.t
 import type { EndReason, ModelId } from '../../core/request.ts';
 import { receiveChecked } from '../../routers/checked-hooks.ts';
 import type { AlgoFields } from '../../routers/router.ts';
-import type { Admitted, PeerReq, Progress, Reject, TokenOrigins } from '../../transport/messages.ts';
+import type { Admitted, PeerLoc, PeerReq, Progress, Reject, TokenOrigins } from '../../transport/messages.ts';
 import type { SubserverContext } from './context.ts';
 import { finishAtHome, postRelease, postTokens } from './ending.ts';
 import { usablePlan } from './admission.ts';
 import { askRouter } from './failing.ts';
 import { handOff, postHandoff } from './handoff.ts';
 import type { HomeRequest } from './home-request.ts';
+import { isReachable } from './reachable.ts';
 import { postNeedsPrefix } from './resync.ts';
 import { commitOwn, endHere } from './step-commit.ts';
 
@@ -34,23 +35,34 @@ export class HomeSide {
   onReturn(request: HomeRequest, message: PeerReq): void {
     if (!this.isCurrent(request, message, request.hop + 1)) return;
     const taken = this.take(request, message, message.origins);
+    if (message.finished !== undefined) this.forgetGuest(request, message.from); // it has freed its state
     if (taken === 'refused') return;
     request.numHandoffs += message.hop - request.hop;
     request.hop = message.hop;
     this.context.counters.add('handoffs_received');
     this.context.beacons.cameFrom(message.from, message.fromReplica);
     for (const { model, loc, replica } of message.locs ?? []) this.learn(request, model, loc, replica);
-    const isGuestLost = message.locs?.some(({ loc }) => loc === 0) === true;
-    if (isGuestLost) request.term += 1; // the lost one may still be at work
+    const { self } = this.context.options;
+    const lost = message.locs?.find(({ model, loc }) => loc === 0 && model !== self);
     const ended = taken ?? message.finished;
-    if (message.finished !== undefined) request.peerReplicas.delete(message.from); // it has freed its state
     if (ended !== undefined) {
       finishAtHome(this.context, request, ended);
       return;
     }
-    this.resume(request, message.algo);
+    if (lost) this.onLost(request, lost, message.algo);
+    else this.resume(request, message.algo);
+  }
+
+  /** A guest could not hand the request on as it should: one replica was not to be had, or none of the model. */
+  private onLost(request: HomeRequest, { model, replica }: PeerLoc, algo: AlgoFields | undefined): void {
+    if (replica !== undefined && isReachable(this.context, request, model)) {
+      this.sendAgain(request, model, algo);
+      return;
+    }
+    request.term += 1; // the lost one may still be at work
+    this.resume(request, replica === undefined ? algo : undefined); // with a replica they are the lost one's
     // Passed on without a token to one that is lost: asking again could go on for ever, so the home's token stands.
-    if (isGuestLost) this.commitHeld(request);
+    this.commitHeld(request);
   }
 
   /** The guest keeps the request and tells what it has written so far. */
@@ -210,9 +222,14 @@ export class HomeSide {
 
   private learn(request: HomeRequest, model: ModelId, loc: number, replica: string | undefined): void {
     if (model === this.context.options.self) return;
-    if (loc === 0) return this.forgetGuest(request, model); // the sender could not reach it
+    const known = request.peerReplicas.get(model);
+    if (loc === 0) {
+      // The sender could not reach it; another replica than the one it tried may have the request.
+      if (replica === undefined || known === undefined || known === replica) this.forgetGuest(request, model);
+      return;
+    }
     request.peerLocs.set(model, Math.max(loc, request.peerLocs.get(model) ?? 0));
-    if (replica !== undefined && !request.peerReplicas.has(model)) request.peerReplicas.set(model, replica);
+    if (replica !== undefined && known === undefined) request.peerReplicas.set(model, replica);
   }
 
   private resume(request: HomeRequest, algo?: AlgoFields): void {
@@ -234,6 +251,11 @@ export class HomeSide {
     const replica = request.peerReplicas.get(model);
     if (replica !== undefined) postRelease(this.context, request.rid, request.term, model, replica);
     this.forgetGuest(request, model);
+    this.sendAgain(request, model, request.lastSent?.algo);
+  }
+
+  /** Under a new term, to the replica that is known to have the request, else to any; not for ever. */
+  private sendAgain(request: HomeRequest, model: ModelId, algo: AlgoFields | undefined): void {
     request.numMoves += 1;
     if (request.numMoves > MAX_OTHER_REPLICAS) {
       this.avoid(model, this.context.options.silentModelMs);
@@ -242,7 +264,7 @@ export class HomeSide {
     }
     request.term += 1;
     request.lifecycle.send({ type: 'RETURN' });
-    handOff(this.context, request, model, { algo: request.lastSent?.algo });
+    handOff(this.context, request, model, { algo });
   }
 
   /**

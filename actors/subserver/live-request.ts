@@ -2,6 +2,7 @@ import type { AlgoFields, SequenceView } from '../../routers/router.ts';
 import type { EndReason, ModelId } from '../../core/request.ts';
 import { createRequestLifecycle, type RequestLifecycle } from '../../machines/index.ts';
 import type { HomeAddress, RequestInit, TokenOrigins } from '../../transport/messages.ts';
+import type { Destination } from './peer-inboxes.ts';
 
 /** The last handoff of a request from here: what a repeat must say again. */
 export interface SentHandoff {
@@ -13,8 +14,8 @@ export interface SentHandoff {
   sentAtMs: number;
   /** 1 after the first send; counts repeats without an answer. */
   attempts: number;
-  /** A model that could not be had: the reason why a guest gives the request back. */
-  lost: ModelId | undefined;
+  /** Who could not be had, one replica or the whole model: the reason why a guest gives the request back. */
+  lost: Destination | undefined;
 }
 
 export interface LiveRequestInput {

@@ -246,7 +246,8 @@ describe('three models', () => {
     await sim.clock.runUntil(() => sim.client.numOpen === 0, 1500);
     for (const { finish } of sim.client.streams.values()) expect(finish?.error).toBeUndefined();
     await sim.clock.runFor(100);
-    expect(sim.numSequencesHeld).toBe(0);
+    const living = sim.replicas.filter(({ bus }) => bus.status === 'connected');
+    expect(living.reduce((sum, { engine }) => sum + engine.kv.size, 0)).toBe(0);
   };
 
   it('guests hand to guests, each learning of the other', async () => {
@@ -262,6 +263,22 @@ describe('three models', () => {
       const sim = await start({ models: three(third), ...drawn });
       await finish(sim);
       expect(replica(sim, 2).subserver.counters.get('handoffs_local')).toBeGreaterThan(0);
+    }
+  });
+
+  it('a guest whose next guest died gives the request back, and another replica of that model writes on', async () => {
+    const whole = await start({ models: three({ replicas: 2 }), ...drawn });
+    await finish(whole);
+    for (const atMs of [20, 30, 40, 50]) {
+      const sim = await start({ models: three({ replicas: 2 }), ...drawn });
+      sim.clock.setTimer(atMs, () => void sim.replicas.find(({ model }) => model === 3)?.bus.close());
+      await finish(sim);
+      expect(replica(sim, 2).subserver.counters.get('handoffs_local')).toBeGreaterThan(0);
+      expect(replica(sim, 1).subserver.counters.get('handoffs_local')).toBe(0);
+      for (const [rid, { ids, models: writers }] of whole.client.streams) {
+        const stream = sim.client.streams.get(rid);
+        expect([rid, stream?.ids, stream?.models]).toEqual([rid, ids, writers]);
+      }
     }
   });
 });
