@@ -1,3 +1,4 @@
+import type { PolicySpec } from '../create-policy.ts';
 import { modelError } from '../throughput/chain-spec.ts';
 import { propose } from './candidates.ts';
 import { Configured } from './configured.ts';
@@ -23,10 +24,11 @@ const SAMPLED_EACH_UP_TO = 4;
 /** Values that differ by less than this are a tie: the simpler candidate goes first. */
 const TIE = 1e-5;
 /**
- * Where step times scatter, who waits relies on forecasts that the model takes for free: the others' steps are told by messages
- * that are a hop late. For less than this it is not worth it; samples are no more certain anyway.
+ * Share that holding for others' steps costs, beyond what is predicted: when these end is told by messages that are a hop late, and
+ * steps that scatter end at another time. Where it promises no more than this, starting at once is better.
  */
-const WORTH_WAITING = 0.005;
+const FORECAST_COST = 0.015;
+const RELY_ON_FORECASTS: readonly PolicySpec['kind'][] = ['look-ahead', 'threshold-hold', 'take-turns'];
 
 /**
  * For each number of requests alive in a grid: all candidates, evaluated and sorted. Pure and deterministic.
@@ -63,19 +65,7 @@ export function planEntry(
 ): PlanEntry {
   const evaluator = new Evaluator(problem.system, alive, new Configured(problem), effort);
   const proposals = propose(problem.system, evaluator, hints, problem.admissionP99Ms !== undefined);
-  const candidates = evaluate(evaluator, proposals, problem);
-  const inOrder = sorted(candidates, problem.admissionP99Ms);
-  const [eager] = candidates;
-  return { alive, candidates: evaluator.isExactPossible || !eager ? inOrder : sparedWaiting(inOrder, eager) };
-}
-
-/** `eager` goes first where nobody is better by enough, unless it exceeds a bound that others keep. */
-function sparedWaiting(inOrder: readonly Candidate[], eager: Candidate): readonly Candidate[] {
-  const [best = eager] = inOrder;
-  const { p99AdmissionMs = 0 } = best;
-  const isAsGood = eager.tokensPerSecond >= best.tokensPerSecond * (1 - WORTH_WAITING);
-  if (!isAsGood || (eager.p99AdmissionMs ?? 0) > p99AdmissionMs) return inOrder;
-  return [eager, ...inOrder.filter((candidate) => candidate !== eager)];
+  return { alive, candidates: sorted(evaluate(evaluator, proposals, problem), problem.admissionP99Ms) };
 }
 
 /** 1, 2, 3 … `eachUpTo`, then ever sparser, and `aliveMax`. */
@@ -101,7 +91,8 @@ function evaluate(evaluator: Evaluator, proposals: readonly Proposal[], problem:
   const scale = samples.includes(undefined) || needsSamples ? scaleOf(evaluator, proposals, exact) : 1;
   return proposals.map(({ name, policies }, i) => {
     const sample = samples[i];
-    const tokensPerSecond = exact[i] ?? scale * (sample?.tokensPerSecond ?? 0);
+    const tokensPerSecond =
+      (exact[i] ?? scale * (sample?.tokensPerSecond ?? 0)) * keptOf(evaluator, policies);
     const candidate = {
       name,
       policies: evaluator.configured.settled(policies),
@@ -110,6 +101,12 @@ function evaluate(evaluator: Evaluator, proposals: readonly Proposal[], problem:
     };
     return needsSamples && sample ? { ...candidate, p99AdmissionMs: sample.p99AdmissionMs } : candidate;
   });
+}
+
+/** What is left of a prediction where it rests on forecasts that are no better than the step times are steady. */
+function keptOf({ isExactPossible }: Evaluator, policies: readonly PolicySpec[]): number {
+  const relies = policies.some(({ kind }) => RELY_ON_FORECASTS.includes(kind));
+  return relies && !isExactPossible ? 1 - FORECAST_COST : 1;
 }
 
 /** Exact ÷ sampled value of one candidate that is known both ways; 1 where none is, or all are exact. */
