@@ -2,6 +2,7 @@ import type { Lane, TurnOptions } from '../lab/lane.ts';
 import { emptyRun, type ModeRun } from '../lab/mode-run.ts';
 import type { Thresholds } from './candidates.ts';
 import type { TurnRecord } from './control.ts';
+import type { FollowedTally } from './followed.ts';
 
 /** Rounds over all, over the best few (they choose the best), and over the best and the default (they judge). */
 export type Stage = 'first' | 'selection' | 'verdict';
@@ -18,17 +19,21 @@ export class Entrant {
   readonly turns: Turn[] = [];
   private readonly lane: Lane;
   private readonly activate: () => void;
+  private readonly followed: FollowedTally | undefined;
 
-  constructor(thresholds: Thresholds | null, lane: Lane, activate: () => void) {
+  /** @param followed told of the turns that judge */
+  constructor(thresholds: Thresholds | null, lane: Lane, activate: () => void, followed?: FollowedTally) {
     this.thresholds = thresholds;
     this.lane = lane;
     this.activate = activate;
+    this.followed = followed;
   }
 
   async turn(stage: Stage, options: TurnOptions): Promise<void> {
     this.activate();
     const run = emptyRun();
-    await this.lane.turn(run, options);
+    const turn = this.lane.turn(run, options);
+    await (stage === 'verdict' && this.followed ? this.followed.during(turn) : turn);
     this.turns.push({ stage, record: recordOf(run) });
   }
 }

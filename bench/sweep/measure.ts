@@ -7,6 +7,7 @@ import { emptyRun } from '../lab/mode-run.ts';
 import type { Workload } from '../lab/workload.ts';
 import { candidatesOf } from './candidates.ts';
 import { Entrant, runRound } from './entrant.ts';
+import { FollowedTally, type Followed } from './followed.ts';
 import { finalistsOf, verdictOf, type Verdict } from './verdict.ts';
 
 export interface SweepOptions {
@@ -31,8 +32,8 @@ export interface SweepOptions {
 
 export interface SweepResult extends Verdict {
   concurrency: number;
-  /** What it said it followed at the end, home first. */
-  autoChose: string[];
+  /** What the default followed in the rounds that judge, trials included, and in what share of the time; most first. */
+  followed: Followed[];
   /** What the throughput model predicts from a calibration. */
   predicted: { thresholds: readonly number[]; tokensPerSecond: number } | null;
   failures: string[];
@@ -60,15 +61,16 @@ export async function sweepOf(options: SweepOptions): Promise<SweepResult> {
     const calibration = await calibrationRun(lane, turn);
     const predicted = calibration ? predictThresholds(calibrate(calibration, concurrency)) : null;
     await auto.lane.turn(emptyRun(), { warmUpSeconds: 0, seconds: settleSeconds });
+    const followed = new FollowedTally(auto.follows);
     const entrants = [
-      new Entrant(null, auto.lane, () => {}),
+      new Entrant(null, auto.lane, () => {}, followed),
       ...candidatesOf(concurrency).map(
         (thresholds) => new Entrant(thresholds, lane, () => use(thresholdSpecs(thresholds))),
       ),
     ];
     await runStages(entrants, options);
     const failures = [...lane.loop.failures, ...auto.lane.loop.failures];
-    return { concurrency, ...verdictOf(entrants), predicted, autoChose: auto.follows(), failures };
+    return { concurrency, ...verdictOf(entrants), predicted, followed: followed.shares(), failures };
   } finally {
     for (const lane of lanes) await lane.close();
   }

@@ -4,7 +4,7 @@ import type { SweepResult } from './measure.ts';
 
 /** One number of requests alive, for people. */
 export function sweepTable(result: SweepResult): string {
-  const { points, share, shareStandardError, best, predicted, autoChose } = result;
+  const { points, share, shareStandardError, best, predicted, followed } = result;
   const { bestTokensPerSecond, autoTokensPerSecond } = result;
   const cells = points.map((point) => [
     point.thresholds?.join(',') ?? 'default',
@@ -18,7 +18,8 @@ export function sweepTable(result: SweepResult): string {
     lines.push(
       `    predicted: ${predicted.thresholds.join(',')} with ${brief(predicted.tokensPerSecond)} tok/s`,
     );
-  lines.push(`    default followed: ${autoChose.join('; ')}`);
+  const parts = followed.map((one) => `${one.policies} ${(100 * one.share).toFixed(0)} %`);
+  lines.push(`    default followed: ${parts.join(', ')}`);
   lines.push(
     `    default ${brief(autoTokensPerSecond)} ÷ best ${best.join(',')} ${brief(bestTokensPerSecond)} = ${(100 * share).toFixed(1)} ± ${(100 * shareStandardError).toFixed(1)} %`,
   );

@@ -24,8 +24,8 @@ const BEHIND_PAUSE = 5;
 /** Standard error of predictions beside each other, relative, while the best one's is confirmed, and while it is contradicted. */
 const PREDICTION_ERROR = 0.05;
 const PREDICTION_ERROR_IN_DOUBT = 0.5;
-/** Arms predicted to differ by no more than this do nearly the same: what a prediction is off by, it is off by for both. */
-const ALIKE = 0.02;
+/** Arms predicted to differ by so little do nearly the same, in doubt or not: what a prediction is off by, it is off by for both. */
+const ALIKE = { within: 0.02, error: 0.03 };
 /** What is expected of a rung of the ladder, beside the best prediction, while that is confirmed: to be worse, or it would be one. */
 const RUNG = { mean: 0.95, error: 0.06 };
 
@@ -95,8 +95,9 @@ export function shareOf(
 
 function priorOf(arm: Arm, best: Arm, isInDoubt: boolean): { mean: number; error: number } {
   const mean = arm.predictedBeside(best);
-  const isAlike = arm.place === undefined && best.place === undefined && Math.abs(mean - 1) <= ALIKE;
-  if ((isInDoubt || best.place !== undefined) && !isAlike) return { mean, error: PREDICTION_ERROR_IN_DOUBT };
+  const isAlike = arm.place === undefined && best.place === undefined && Math.abs(mean - 1) <= ALIKE.within;
+  if (isAlike) return { mean, error: ALIKE.error };
+  if (isInDoubt || best.place !== undefined) return { mean, error: PREDICTION_ERROR_IN_DOUBT };
   return arm.place === undefined ? { mean, error: PREDICTION_ERROR } : RUNG;
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { uniform } from '../../../core/random.ts';
 import type { Candidate } from '../../../scheduling/planner/index.ts';
 import { Arm } from '../../../scheduling/tuner/arm.ts';
+import { shareOf } from '../../../scheduling/tuner/next-trial.ts';
 import { RateMean } from '../../../scheduling/tuner/rate-mean.ts';
 import { Trials } from '../../../scheduling/tuner/trials.ts';
 import { WindowNoise } from '../../../scheduling/tuner/window-noise.ts';
@@ -41,6 +42,26 @@ describe('an arm', () => {
   });
 });
 
+describe('what an arm gives as far as is known', () => {
+  it('is believed beside one that is predicted alike, even where the predictions are off', () => {
+    const best = new Arm(candidate('eager', 400, 'eager'));
+    const alike = new Arm(candidate('look-ahead', 394));
+    const far = new Arm(candidate('threshold(1,5)', 380, 'threshold'));
+    const rung = new Arm(candidate('threshold(1,2)', 400, 'threshold'), 0);
+    const arms = [best, alike, far, rung];
+    for (const arm of arms) arm.share.set(1.044, 0.001, 17);
+    const state = { arms, best, noise: 0.11 ** 2, numBestWindows: 60, isInDoubt: true };
+    const isAhead = (arm: Arm): boolean => {
+      const { mean, error } = shareOf(arm, state);
+      return mean - 1 > error;
+    };
+    // The luck of one in five such windows makes no holding policy the best; of others nothing better is known.
+    expect([alike, far, rung].map(isAhead)).toEqual([false, true, true]);
+    for (const arm of arms) arm.share.set(1.08, 0.001, 17);
+    expect(isAhead(alike)).toBe(true);
+  });
+});
+
 describe('the noise of windows', () => {
   it('is the variance of windows about the means of those before, a tenth at first', () => {
     const noise = new WindowNoise();
@@ -66,13 +87,14 @@ describe('trials', () => {
     candidates: Candidate[],
     rates: Record<string, number>,
     seconds: number,
+    seed = 1,
   ): { trials: Trials; shares: Record<string, number> } => {
     const trials = new Trials(candidates);
     const shares: Record<string, number> = {};
     let tokens = 0;
     for (let step = 0; step < seconds * 20; step += 1) {
       const name = trials.running.name;
-      const noise = 1 + 0.3 * (uniform({ seed: 1, position: step, model: 1, purpose: 'simulation' }) - 0.5);
+      const noise = 1 + 0.3 * (uniform({ seed, position: step, model: 1, purpose: 'simulation' }) - 0.5);
       tokens += ((rates[name] ?? 0) * noise) / 20;
       shares[name] = (shares[name] ?? 0) + 1 / (seconds * 20);
       trials.tick(step * 50, tokens);
@@ -117,8 +139,11 @@ describe('trials', () => {
     expect(tried(early)).toBeGreaterThan(0.12);
     expect(early.trials.chosen.name).toBe('a');
     expect(tried(late)).toBeLessThan(0.05);
-    const sure = run(candidates, { a: 400, h: 399, e: 395 }, 60);
-    const lost = (sure.shares['h'] ?? 0) * 0.0025 + (sure.shares['e'] ?? 0) * 0.0125;
+    const losses = Array.from({ length: 10 }, (_, seed) => {
+      const { shares } = run(candidates, { a: 400, h: 399, e: 395 }, 60, seed);
+      return (shares['h'] ?? 0) * 0.0025 + (shares['e'] ?? 0) * 0.0125;
+    });
+    const lost = losses.reduce((sum, loss) => sum + loss, 0) / losses.length;
     expect(lost).toBeLessThan(0.003);
   });
 
