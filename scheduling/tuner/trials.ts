@@ -205,7 +205,9 @@ export class Trials {
       const isAhead = mean > 1 + LEAST_GAIN && mean - 1 > LEAST_ERRORS * error;
       if (isAhead && mean > (found?.mean ?? 0)) found = { arm, mean };
     }
-    if (found) this.prefer(found.arm, isInDoubt);
+    if (!found) return;
+    found.arm.believe(found.mean);
+    this.prefer(found.arm, isInDoubt);
   }
 
   private prefer(found: Arm, isInDoubt: boolean): void {
