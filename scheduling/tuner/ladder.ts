@@ -9,6 +9,7 @@ export interface Rung {
 
 /** Parts of the requests alive that the home, and all guests together, wait for. */
 const SHARES: readonly (readonly [home: number, guests: number])[] = [
+  [0, 1 / 8],
   [0, 1 / 4],
   [0, 1 / 2],
   [1 / 4, 1 / 2],

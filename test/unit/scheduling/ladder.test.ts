@@ -28,6 +28,8 @@ describe('the ladder', () => {
       'threshold(6,1)',
       'take-turns(4,1)',
     ]);
+    // An eighth of eight is one row, which is to start at once; of sixteen, two.
+    expect(ladderOf(system(2), 16, 400)[0]?.candidate.name).toBe('threshold(1,2)');
     expect(ladderOf(system(2), 2, 400).map(({ candidate: { name } }) => name)).toEqual([
       'threshold(2,1)',
       'take-turns(1,1)',
