@@ -11,12 +11,15 @@ export class Arm {
   readonly share = new RateMean();
   /** Its place on the ladder; undefined for one that is predicted. */
   readonly place: number | undefined;
+  /** See Rung. */
+  readonly isForDoubt: boolean;
   /** Time for which it was tried. */
   triedMs = 0;
 
-  constructor(candidate: Candidate, place?: number) {
+  constructor(candidate: Candidate, rung?: { place: number; isForDoubt: boolean }) {
     this.candidate = candidate;
-    this.place = place;
+    this.place = rung?.place;
+    this.isForDoubt = rung?.isForDoubt ?? false;
   }
 
   get kinds(): string {

@@ -5,6 +5,8 @@ import { proposal, withCeiling, type Proposal } from '../planner/proposal.ts';
 export interface Rung {
   place: number;
   candidate: Candidate;
+  /** To be measured only where predictions are wrong: otherwise they tell enough of what lies so near to starting at once. */
+  isForDoubt: boolean;
 }
 
 /** Parts of the requests alive that the home, and all guests together, wait for. */
@@ -16,6 +18,9 @@ const SHARES: readonly (readonly [home: number, guests: number])[] = [
   [1 / 2, 1 / 2],
   [3 / 4, 0],
 ];
+
+/** Place of the rung that is for doubt. */
+const FOR_DOUBT = 0;
 
 /**
  * A few thresholds all over what is possible, and turns, to be measured where predictions turn out to be wrong: the model is what
@@ -45,7 +50,12 @@ export function ladderOf(
   const isUseful = (rows: readonly number[], i: number): boolean =>
     isFirst(rows, i) && held(rows) < alive && rows.some((count) => count > 1);
   const rung = ({ name, policies }: Proposal, place: number): Rung => {
-    return { place, candidate: { name, policies: withCeiling(policies, maxWaitMs), tokensPerSecond } };
+    const isForDoubt = place === FOR_DOUBT;
+    return {
+      place,
+      isForDoubt,
+      candidate: { name, policies: withCeiling(policies, maxWaitMs), tokensPerSecond },
+    };
   };
   return [
     ...waiting.flatMap((rows, i) => (isUseful(rows, i) ? [rung(proposal('threshold', rows), i)] : [])),

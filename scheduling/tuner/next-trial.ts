@@ -74,11 +74,15 @@ function challengerOf(state: RaceState, isBehindAllowed: boolean): Arm | undefin
     const { mean, error } = shareOf(arm, state);
     return mean + RACE_ERRORS * error;
   };
-  const open = state.arms.filter(
-    (arm) => arm !== state.best && arm.share.numValues < MOST_RACE_WINDOWS && bound(arm) > RACE_GAIN,
+  const open = triable(state).filter(
+    (arm) => arm.share.numValues < MOST_RACE_WINDOWS && bound(arm) > RACE_GAIN,
   );
   return highest(isBehindAllowed ? open : open.filter((arm) => !isBehind(arm)), bound);
 }
+
+/** All but the best. */
+const triable = ({ arms, best, isInDoubt }: RaceState): Arm[] =>
+  arms.filter((arm) => arm !== best && (isInDoubt || !arm.isForDoubt));
 
 /** What an arm gives as a share of the best one, as far as prediction and measurement together tell, and its standard error. */
 export function shareOf(
@@ -108,12 +112,13 @@ function lossShareOf(arm: Arm, best: Arm): number {
 }
 
 /** Arms whose next window is within these shares of the time and the tokens. */
-function affordable({ arms, best, elapsedMs, trialMs }: TrialState, { time, loss }: Budget): Arm[] {
+function affordable(state: TrialState, { time, loss }: Budget): Arm[] {
+  const { arms, best, elapsedMs, trialMs } = state;
   const triedMs = arms.reduce((sum, arm) => sum + arm.triedMs, 0);
   if (triedMs + trialMs > time * elapsedMs) return [];
   // Each has a budget of its own, or those that cost little would leave nothing for those that cost much.
   const budgetMs = (loss * elapsedMs) / Math.max(1, arms.length - 1);
-  return arms.filter((arm) => arm !== best && lossShareOf(arm, best) * (arm.triedMs + trialMs) <= budgetMs);
+  return triable(state).filter((arm) => lossShareOf(arm, best) * (arm.triedMs + trialMs) <= budgetMs);
 }
 
 const leastTried = (arms: readonly Arm[]): Arm | undefined =>

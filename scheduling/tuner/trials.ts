@@ -90,9 +90,9 @@ export class Trials {
     const [first] = this.arms;
     if (!first) throw new Error('a plan has no candidates');
     this.best = this.current = first;
-    for (const { candidate, place } of ladder)
-      if (!this.arms.some((arm) => arm.candidate.name === candidate.name))
-        this.arms.push(new Arm(candidate, place));
+    for (const rung of ladder)
+      if (!this.arms.some((arm) => arm.candidate.name === rung.candidate.name))
+        this.arms.push(new Arm(rung.candidate, rung));
     this.noise = before?.noise ?? new WindowNoise();
     this.level = new Level(before?.level);
     if (before) this.inheritFrom(before);

@@ -76,8 +76,14 @@ describe('trials where the prediction is wrong', () => {
   ];
 
   /** What ran in each tick of 50 ms, with true rates that scatter by `noise` (relative) from one tick to the next. */
-  function run(rates: Record<string, number>, seconds: number, noise: number, seed: number): string[] {
-    const trials = new Trials(predicted, Infinity, undefined, ladderOf(system(2), 8, 400));
+  function run(
+    rates: Record<string, number>,
+    seconds: number,
+    noise: number,
+    seed: number,
+    alive = 8,
+  ): string[] {
+    const trials = new Trials(predicted, Infinity, undefined, ladderOf(system(2), alive, 400));
     let tokens = 0;
     return Array.from({ length: seconds * 20 }, (_, position) => {
       const { name } = trials.running;
@@ -116,5 +122,21 @@ describe('trials where the prediction is wrong', () => {
     expect(shareOf(ran.slice(4000), 'threshold(4,4)')).toBeLessThan(0.005);
     const loss = ran.reduce((sum, name) => sum + 1 - (rates[name] ?? 250) / 400, 0) / ran.length;
     expect(loss).toBeLessThan(0.005);
+  });
+
+  it('measure what lies near to starting at once only while they are in doubt', () => {
+    const few = 'threshold(1,2)'; // an eighth of 16
+    expect(shareOf(run({ 'look-ahead': 300, [few]: 330 }, 240, 0.3, 1, 16).slice(-600), few)).toBeGreaterThan(
+      0.9,
+    );
+    const confirmed = run(
+      { 'look-ahead': 400, 'threshold(1,3)': 398, eager: 380, [few]: 396 },
+      240,
+      0.3,
+      1,
+      16,
+    );
+    expect(shareOf(confirmed, few)).toBe(0);
+    expect(shareOf(confirmed, 'threshold(1,4)')).toBeGreaterThan(0);
   });
 });

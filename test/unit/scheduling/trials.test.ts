@@ -47,7 +47,7 @@ describe('what an arm gives as far as is known', () => {
     const best = new Arm(candidate('eager', 400, 'eager'));
     const alike = new Arm(candidate('look-ahead', 394));
     const far = new Arm(candidate('threshold(1,5)', 380, 'threshold'));
-    const rung = new Arm(candidate('threshold(1,2)', 400, 'threshold'), 0);
+    const rung = new Arm(candidate('threshold(1,2)', 400, 'threshold'), { place: 0, isForDoubt: false });
     const arms = [best, alike, far, rung];
     for (const arm of arms) arm.share.set(1.044, 0.001, 17);
     const state = { arms, best, noise: 0.11 ** 2, numBestWindows: 60, isInDoubt: true };
@@ -155,7 +155,11 @@ describe('trials', () => {
       candidate('eager', 147, 'eager'),
     ];
     const names = ['threshold(1,2)', 'threshold(1,4)', 'threshold(2,4)', 'threshold(4,4)', 'take-turns(4,1)'];
-    const ladder = names.map((name, place) => ({ place, candidate: candidate(name, 168, 'threshold') }));
+    const ladder = names.map((name, place) => ({
+      place,
+      isForDoubt: false,
+      candidate: candidate(name, 168),
+    }));
     const truth = [118, 126, 134, 140, 133, 123, 119, 112, 129];
     const rates = Object.fromEntries(
       [...candidates, ...ladder.map((rung) => rung.candidate)].map(({ name }, i) => [name, truth[i] ?? 0]),
