@@ -29,7 +29,7 @@ const USAGE = `tokenrail bench sweep: start thresholds by measurement on real mo
   --svg file          draws the page
   --json              one JSON object
 
-Goal: the default reaches 97 % of the best at each. The machine should do nothing else; about 90 minutes on 2 cores.
+Goal: the default reaches 97 % of the best at each. The machine should do nothing else; 60 to 90 minutes on 2 cores.
 `;
 
 const OPTIONS = {

@@ -6,7 +6,7 @@ import { shareOf } from '../../../scheduling/tuner/next-trial.ts';
 import { RateMean } from '../../../scheduling/tuner/rate-mean.ts';
 import { Trials } from '../../../scheduling/tuner/trials.ts';
 import { WindowNoise } from '../../../scheduling/tuner/window-noise.ts';
-import { candidate } from './support/candidate.ts';
+import { candidate, rung } from './support/candidate.ts';
 
 describe('a mean of rates', () => {
   it('has the mean and the variance of its values, and forgets those of long ago', () => {
@@ -47,8 +47,8 @@ describe('what an arm gives as far as is known', () => {
     const best = new Arm(candidate('eager', 400, 'eager'));
     const alike = new Arm(candidate('look-ahead', 394));
     const far = new Arm(candidate('threshold(1,5)', 380, 'threshold'));
-    const rung = new Arm(candidate('threshold(1,2)', 400, 'threshold'), { place: 0, isForDoubt: false });
-    const arms = [best, alike, far, rung];
+    const onLadder = new Arm(candidate('threshold(1,2)', 400, 'threshold'), rung('threshold(1,2)', 0, 400));
+    const arms = [best, alike, far, onLadder];
     for (const arm of arms) arm.share.set(1.044, 0.001, 17);
     const state = { arms, best, noise: 0.11 ** 2, numBestWindows: 60, isInDoubt: true };
     const isAhead = (arm: Arm): boolean => {
@@ -56,7 +56,7 @@ describe('what an arm gives as far as is known', () => {
       return mean - 1 > error;
     };
     // The luck of one in five such windows makes no holding policy the best; of others nothing better is known.
-    expect([alike, far, rung].map(isAhead)).toEqual([false, true, true]);
+    expect([alike, far, onLadder].map(isAhead)).toEqual([false, true, true]);
     for (const arm of arms) arm.share.set(1.08, 0.001, 17);
     expect(isAhead(alike)).toBe(true);
   });
@@ -155,14 +155,10 @@ describe('trials', () => {
       candidate('eager', 147, 'eager'),
     ];
     const names = ['threshold(1,2)', 'threshold(1,4)', 'threshold(2,4)', 'threshold(4,4)', 'take-turns(4,1)'];
-    const ladder = names.map((name, place) => ({
-      place,
-      isForDoubt: false,
-      candidate: candidate(name, 168),
-    }));
+    const ladder = names.map((name, place) => rung(name, place, 168));
     const truth = [118, 126, 134, 140, 133, 123, 119, 112, 129];
     const rates = Object.fromEntries(
-      [...candidates, ...ladder.map((rung) => rung.candidate)].map(({ name }, i) => [name, truth[i] ?? 0]),
+      [...candidates, ...ladder.map((one) => one.candidate)].map(({ name }, i) => [name, truth[i] ?? 0]),
     );
     const gained = Array.from({ length: 40 }, (_, seed) => {
       const trials = new Trials(candidates, Infinity, undefined, ladder);

@@ -1,5 +1,6 @@
 import type { PolicySpec } from '../../../../scheduling/index.ts';
 import type { Candidate } from '../../../../scheduling/planner/index.ts';
+import type { Rung } from '../../../../scheduling/tuner/ladder.ts';
 
 /** A candidate for two models with one policy for both. */
 export const candidate = (
@@ -10,4 +11,11 @@ export const candidate = (
   name,
   policies: [{ kind }, { kind }],
   tokensPerSecond,
+});
+
+/** One that is measured though nobody predicts it. */
+export const rung = (name: string, place: number, tokensPerSecond: number): Rung => ({
+  place,
+  isForDoubt: false,
+  candidate: candidate(name, tokensPerSecond, 'threshold'),
 });
