@@ -38,7 +38,7 @@ export class Arm {
 
   /** Its share is taken for this from now on: the best of many is lucky in what was measured, and what is divided by it would be unlucky. */
   believe(share: number): void {
-    if (this.share.numValues > 0) this.share.set(share, this.share.variance, this.share.numValues);
+    this.share.set(share, this.share.variance, this.share.numValues);
   }
 
   /** The other one is the best now: what was known of it beside this one is known of this one beside it. */
